@@ -132,7 +132,8 @@ impl AddressMap {
         }
         self.stages().try_for_each(Layout::invert)?;
         if self.stages().any(|layout| layout.collides(layout.rank())) {
-            for rank in 1..=self.rank() {
+            // With an axis of extent 1 there are no more indexes than before.
+            for rank in (1..=self.rank()).filter(|rank| self.top.axes[rank - 1].extent != 1) {
                 let shared = match self.rest() {
                     [] => self.top.collides(rank),
                     _ => self.prefix_collides(rank)?,

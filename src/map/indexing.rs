@@ -105,7 +105,9 @@ impl AddressMap {
         };
         let mut shape = self.shape().to_vec();
         shape[axis] = total;
-        Shape::from(&shape[..]).count()?;
+        if Shape::from(&shape[..]).count()? == 0 {
+            return Self::row_major(shape);
+        }
         if let Counts::All(count) = *counts
             && total > TABLE_LIMIT
             && shape.len() < Shape::MAX_RANK

@@ -14,7 +14,8 @@ impl Layout {
             [] => positions.fill(self.offset()),
             [.., columns] if self.patterns.is_some() => self.relocate_listed(positions, *columns),
             [axis] => positions.iter_mut().for_each(|position| {
-                *position = (self.offset + axis.stride * *position as isize) as usize;
+                let along = axis.stride.wrapping_mul(*position as isize);
+                *position = self.offset.wrapping_add(along) as usize;
             }),
             [.., rows, columns] => {
                 let plane = rows.extent * columns.extent;

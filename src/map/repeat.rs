@@ -84,6 +84,7 @@ impl AddressMap {
         let left = align == Align::Left;
         let mismatch = |axis| Error::Stretch { from: from.to_vec(), to: to.to_vec(), axis, left };
         let missing = to.rank().checked_sub(from.rank()).ok_or_else(|| mismatch(0))?;
+        Shape::check_rank(to.rank())?;
         for axis in 0..missing {
             let at = if left { from.rank() + axis } else { axis };
             self.top.insert(at, Axis { extent: 1, stride: 0 })?;

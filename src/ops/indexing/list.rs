@@ -3,8 +3,8 @@
 use super::PIECE;
 use crate::error::{Error, Result};
 use crate::expr::{
-    BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, box_shape, elements, moved, prepared,
-    selectors,
+    BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, box_shape, elements, first_error, moved,
+    prepared, selectors,
 };
 use crate::map::{AddressMap, Select};
 use crate::memory::{for_tuples, try_reserve_exact, try_with_capacity, zeros};
@@ -115,7 +115,11 @@ impl Indexes<'_> {
             }
             for (axis, part) in parts.iter().enumerate() {
                 let own = elements(part);
-                digits.push(own.map_err(|error| self.of_list(moved(error, &ranges), axis))?);
+                digits.push(own.map_err(|error| match self.is_together {
+                    // The numbers for other axes may come first.
+                    true => first_error(&self.operands[0], of_list(moved(error, &ranges), axis)),
+                    false => moved(error, &ranges),
+                })?);
             }
             let mut positions: Vec<usize> = zeros(count)?;
             // The extent of a first index out of bounds, and its place.
@@ -151,14 +155,12 @@ impl Indexes<'_> {
         })?;
         Ok(all)
     }
+}
 
-    /// An error of the numbers for one axis as one of the operand that was given.
-    fn of_list(&self, mut error: Error, axis: usize) -> Error {
-        if self.is_together
-            && let Some(index) = error.element_index()
-        {
-            index.push(axis);
-        }
-        error
+/// An error of the numbers for one axis as one of the operand that has them for all.
+fn of_list(mut error: Error, axis: usize) -> Error {
+    if let Some(index) = error.element_index() {
+        index.push(axis);
     }
+    error
 }

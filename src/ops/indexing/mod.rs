@@ -107,6 +107,14 @@ pub trait Indexing: IntoExpr + Sized {
         let (e, mask) = (Lazy(self.into_expr()), Lazy(mask.into_expr()));
         let shape = e.shape()?;
         shape.check_mask(&mask.0.shape()?, 2)?;
+        if mask.shape()?.rank() == 0 {
+            // Scalars have no views that would be stretched.
+            let all = match mask.eval()?.item()? {
+                true => e.to_vec()?,
+                false => Vec::new(),
+            };
+            return Ok(Tensor::from(all));
+        }
         let mask = mask.stretched(&shape)?;
         let _results = prepare(&e.0)?;
         let source = Source::new(&e)?;

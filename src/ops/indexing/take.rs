@@ -4,7 +4,7 @@ use super::{Indexes, PIECE};
 use crate::compute::{Compute, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, FAR, Lazy, bytes_read, room, row_major};
+use crate::expr::{Boxed, Explanation, Expr, FAR, Lazy, bytes_read, erased, room, row_major};
 use crate::kernel::{self, Filled};
 use crate::memory::{owned, refill};
 use crate::shape::{Index, Shape};
@@ -75,7 +75,7 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
 pub(crate) enum Source<'a, E: Expr + 'a> {
     InMemory(&'a [E::Elem]),
     /// As one axis, and how many of its elements are evaluated at once.
-    Evaluated(Lazy<E::Ref<'a>>, usize),
+    Evaluated(Box<Lazy<Boxed<'a, E::Elem>>>, usize),
 }
 
 impl<'a, E: Expr + 'a> Source<'a, E> {
@@ -86,7 +86,8 @@ impl<'a, E: Expr + 'a> Source<'a, E> {
                 let count = operand.shape()?.count()?;
                 // A block of storage is loaded for each part of a list that needs it.
                 let at_once = room(operand, FAR).map_or(PIECE, |room| room.min(MOST));
-                Self::Evaluated(Lazy(operand.0.by_ref()).reshape([count])?, at_once)
+                let flat = Lazy(erased(&operand.0)).reshape([count])?;
+                Self::Evaluated(Box::new(flat), at_once)
             }
         })
     }

@@ -4,7 +4,7 @@ use super::IntoIndexes;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Pairs, elements_at, failed_at, write_elements};
 use crate::memory::{list, owned, resize, try_reserve_exact, zeros};
-use crate::ops::reduce::{Reducer, undefined};
+use crate::ops::reduce::{Reducer, Undefined, undefined};
 use crate::shape::Shape;
 use crate::storage::{Writer, sort_entries};
 use crate::tensor::Tensor;
@@ -107,16 +107,23 @@ impl<W: Writer> Tensor<W> {
             !needs_drop::<R::State>() && bytes / STATES_BYTES <= addresses.len()
         });
         try_reserve_exact(&mut elements, addresses.len().min(span.len()))?;
-        let take = |address, state| {
-            if let Some(why) = reducer.undefined(&state) {
-                return Err(undefined::<W::Elem>(why, self.index_of(address)));
+        // The first index that has no result, and why; addresses come in another order.
+        let mut first: Option<(Vec<usize>, Undefined)> = None;
+        let take = |address, state| match reducer.undefined(&state) {
+            None => elements.push(reducer.finish(state)),
+            Some(why) => {
+                let index = self.index_of(address);
+                if first.as_ref().is_none_or(|(known, _)| index < *known) {
+                    first = Some((index, why));
+                }
             }
-            elements.push(reducer.finish(state));
-            Ok(())
         };
         match near {
             Some(near) => fold_in_table(&reducer, near, span.start, &mut addresses, &values, take)?,
             None => self.fold_sorted(&reducer, &mut addresses, owned(values)?, take)?,
+        }
+        if let Some((index, why)) = first {
+            return Err(undefined::<W::Elem>(why, index));
         }
         let (map, storage) = self.parts_mut();
         write_elements(map, storage, &addresses, &elements)
@@ -128,7 +135,7 @@ impl<W: Writer> Tensor<W> {
         reducer: &R,
         addresses: &mut Vec<usize>,
         mut values: Vec<W::Elem>,
-        mut take: impl FnMut(usize, R::State) -> Result<()>,
+        mut take: impl FnMut(usize, R::State),
     ) -> Result<()> {
         sort_entries(addresses, &mut values)?;
         let mut distinct = list(addresses.iter().copied())?;
@@ -141,7 +148,7 @@ impl<W: Writer> Tensor<W> {
             for (k, &value) in own.iter().enumerate() {
                 reducer.step_at(&mut state, value, k + 1);
             }
-            take(group[0], state)?;
+            take(group[0], state);
         }
         *addresses = distinct;
         Ok(())
@@ -224,7 +231,7 @@ fn fold_in_table<T: Copy, R: Reducer<T>>(
     base: usize,
     addresses: &mut Vec<usize>,
     values: &[T],
-    mut take: impl FnMut(usize, R::State) -> Result<()>,
+    mut take: impl FnMut(usize, R::State),
 ) -> Result<()> {
     let mut table: Vec<Folded<R::State>> = list(near.iter().map(|_| None))?;
     for (&address, &value) in addresses.iter().zip(values) {
@@ -237,7 +244,7 @@ fn fold_in_table<T: Copy, R: Reducer<T>>(
     for (address, folded) in (base..).zip(table) {
         if let Some((_, state)) = folded {
             addresses.push(address);
-            take(address, state)?;
+            take(address, state);
         }
     }
     Ok(())

@@ -45,7 +45,8 @@ use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Apply, Boxes, Explanation, Expr, IntoExpr, Lazy, MulOp, box_shape, bytes_read, selectors,
+    Apply, Boxes, Explanation, Expr, IntoExpr, Lazy, MulOp, box_shape, bytes_read, erased,
+    first_fault, selectors,
 };
 use crate::kernel::{Filled, inner};
 use crate::map::Select;
@@ -181,6 +182,16 @@ impl<A: Expr, B: Expr> MatMul<A, B> {
     }
 }
 
+impl<A: Expr, B: Expr> MatMul<A, B> {
+    /// An error of an element of a view of an operand as that of the operand.
+    #[cold]
+    fn of_operands(&self, error: Error) -> Error {
+        first_fault(&Lazy(erased(&self.a.0)), &error)
+            .or_else(|| first_fault(&Lazy(erased(&self.b.0)), &error))
+            .unwrap_or(error)
+    }
+}
+
 type Stacks<'a, A, B> = (Lazy<<A as Expr>::Ref<'a>>, Lazy<<B as Expr>::Ref<'a>>, Shape);
 
 impl<A, B> Sealed for MatMul<A, B> {}
@@ -203,7 +214,7 @@ where
 
     fn fill(&self, out: &mut [MaybeUninit<A::Elem>]) -> Result<Filled> {
         let (a, b, _) = self.stacks()?;
-        stack::fill(&a, &b, out)
+        stack::fill(&a, &b, out).map_err(|error| self.of_operands(error))
     }
 
     /// Matrices of a stack, each whole.
@@ -228,8 +239,8 @@ where
         };
         let (a, b) = (a.select(part(left.rank(), &left))?, b.select(part(right.rank(), &right))?);
         let shape = box_shape(&shape, ranges);
-        let data = inner::collect(shape.count()?, |out| stack::fill(&a, &b, out))?;
-        Tensor::new(shape, data)
+        let data = inner::collect(shape.count()?, |out| stack::fill(&a, &b, out));
+        Tensor::new(shape, data.map_err(|error| self.of_operands(error))?)
     }
 
     fn explain(&self) -> Result<Explanation> {

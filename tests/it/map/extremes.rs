@@ -544,3 +544,11 @@ fn a_chain_that_cannot_merge_does_not_recurse() {
         drop(grown);
     });
 }
+
+/// Without elements, counts are no reason to make a list.
+#[test]
+fn nothing_is_repeated_any_number_of_times() {
+    let empty = lensor::Tensor::full([0, 2], 0).unwrap();
+    let found = empty.view().repeat(1, [1 << 40, 1]).unwrap();
+    assert_eq!(found.shape(), [0, (1 << 40) + 1]);
+}

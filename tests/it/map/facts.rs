@@ -110,3 +110,17 @@ fn injectivity_of_several_links_is_that_of_trying_all() {
         assert!(judges_injectivity(&map), "{map:?}");
     }
 }
+
+/// Axes of extent 1 take no search of their own.
+#[test]
+fn axes_of_one_index_are_not_tried() {
+    let map = AddressMap::row_major([1 << 9, 1 << 9]).unwrap().transpose([1, 0]).unwrap();
+    let mut map = map.reshape([1 << 18]).unwrap();
+    for _ in 0..63 {
+        map = map.insert_axis(1).unwrap();
+    }
+    let mut shape = vec![1; 64];
+    (shape[0], shape[63]) = (1 << 18, 2);
+    let found = map.broadcast(shape).unwrap().check_injective();
+    assert_eq!(found, Err(lensor::Error::NotInjective { axis: 63 }));
+}

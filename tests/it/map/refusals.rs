@@ -105,3 +105,9 @@ fn reaches_far(axis: &AxisMap) -> bool {
     };
     isize::try_from(axis.stride as i128 * position as i128).is_err()
 }
+
+#[test]
+fn the_rank_that_was_asked_for_is_told() {
+    let found = AddressMap::row_major([1]).unwrap().stretch(vec![1; 70], Align::Right);
+    assert_eq!(found.unwrap_err(), Error::RankLimit { rank: 70, limit: 64 });
+}

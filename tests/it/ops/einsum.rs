@@ -275,6 +275,17 @@ fn shapes_that_do_not_fit_are_those_errors_of_other_operations() {
     assert!(matches!(error, Error::Operands { argument: 2, .. }));
     let error = einsum("ij,ij", (1 / (&a - 1), &a)).eval().unwrap_err();
     assert_eq!(error, Error::Arithmetic { index: vec![0, 0] });
+    // At its index, whatever was made of the operand; the first, where there are several.
+    let d = Tensor::from_nested([[1, 1, 1], [0, 0, 1]]).unwrap();
+    let inverse = || Tensor::full([], 1).unwrap() / &d;
+    for subscripts in ["ij,ij", "ij,ij->ji", "ij,kj->k", "ij,ij->i", "ij,kl->ijkl"] {
+        let error = einsum(subscripts, (inverse().boxed(), d.view().lazy().boxed())).eval();
+        assert_eq!(error.unwrap_err(), Error::Arithmetic { index: vec![1, 0] }, "{subscripts}");
+        let error = einsum(subscripts, (d.view().lazy().boxed(), inverse().boxed())).eval();
+        assert_eq!(error.unwrap_err(), Error::Arithmetic { index: vec![1, 0] }, "{subscripts}");
+    }
+    let error = einsum("ij->j", (inverse(),)).eval().unwrap_err();
+    assert_eq!(error, Error::Arithmetic { index: vec![1, 0] });
     let huge = Tensor::full([], 1).unwrap().broadcast([1 << 40]).unwrap();
     let error = einsum("i,j->ij", (&huge, &huge)).shape().unwrap_err();
     assert_eq!(error, Error::ShapeOverflow { shape: vec![1 << 40; 2] });

@@ -86,3 +86,15 @@ fn masks_do_not_repeat_what_they_extract_from() {
     let scalar = Tensor::full([], 4).unwrap();
     assert_eq!(*scalar.extract(scalar.greater(3)).unwrap().storage(), [4]);
 }
+
+/// A mask without axes is stretched to all elements, or to none.
+#[test]
+fn masks_of_rank_0_take_all_or_nothing() {
+    let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]]).unwrap();
+    let turned = t.view().transpose([1, 0]).unwrap();
+    assert_eq!(turned.extract(true).unwrap().to_vec().unwrap(), [1, 4, 2, 5, 3, 6]);
+    assert_eq!((&t + 1).extract(Tensor::full([], true).unwrap()).unwrap().len(), 6);
+    assert_eq!((1_i32 / (&t - 1)).extract(false).unwrap().shape(), [0]);
+    assert_eq!(Tensor::<Vec<i32>>::from(vec![]).extract(true).unwrap().shape(), [0]);
+    assert_eq!(Lazy::new(7).extract(true).unwrap().to_vec().unwrap(), [7]);
+}

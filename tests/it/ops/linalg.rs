@@ -317,3 +317,21 @@ fn explaining_a_product_too_large_to_count_is_refused() {
     let error = of([1 << 33, 1]).matmul(&of([1, 1 << 33])).explain().unwrap_err();
     assert_eq!(error, Error::ShapeOverflow { shape: vec![1 << 33, 1 << 33] });
 }
+
+/// A fault of an element of an operand is told by its index there.
+#[test]
+fn faults_are_told_at_the_index_of_the_operand() {
+    let (x, m) = (Tensor::from(vec![1, 0]), Tensor::full([2, 2], 1).unwrap());
+    let fault = |index: &[usize]| Error::Arithmetic { index: index.to_vec() };
+    assert_eq!((1_i32 / &x).matmul(&m).eval().unwrap_err(), fault(&[1]));
+    assert_eq!(m.matmul(1_i32 / &x).eval().unwrap_err(), fault(&[1]));
+    let d = Tensor::from_nested([[1, 1], [0, 0]]).unwrap();
+    assert_eq!((1_i32 / &d).tensordot(&m, [(0, 0)]).eval().unwrap_err(), fault(&[1, 0]));
+    assert_eq!(m.tensordot(1_i32 / &d, [(0, 1)]).eval().unwrap_err(), fault(&[1, 0]));
+    let stack = Tensor::from_index([3, 2, 2], |i| i64::from(i != [2, 1, 0])).unwrap();
+    let ones = Tensor::full([2, 2], 1_i64).unwrap();
+    let mut out = Tensor::full([2, 2, 3], 0_i64).unwrap();
+    let mut turned = out.view_mut().transpose([2, 1, 0]).unwrap();
+    let found = (1_i64 / &stack).matmul(&ones).assign_to(&mut turned);
+    assert_eq!(found, Err(fault(&[2, 1, 0])));
+}

@@ -13,6 +13,7 @@ mod filtered;
 mod generate;
 #[cfg(feature = "quickcheck")]
 mod indexing;
+mod indexing_faults;
 #[cfg(feature = "quickcheck")]
 mod lanes;
 #[cfg(feature = "quickcheck")]

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Apply, BoxExpr, Explanation, Expr, IntoExpr, Lazy, MulOp, Prepare, bytes_read, fill_all,
+    first_fault,
 };
 use crate::kernel::inner::collect;
 use crate::kernel::{self, Filled};
@@ -158,6 +159,40 @@ impl<'a, T: Arithmetic + 'static> Einsum<'a, T> {
         }
         Ok(terms)
     }
+
+    /// Computes the result; errors of elements are those of views of the operands.
+    fn fill_terms(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
+        let plan = self.plan()?;
+        let mut terms = self.terms(plan)?;
+        let mut last = None;
+        for (k, next) in plan.steps.iter().enumerate() {
+            let labels = next.result();
+            let term = match step(plan, next, &mut terms)? {
+                (term, None) => term,
+                (a, Some(b)) if k + 1 == plan.steps.len() => {
+                    last = Some((a, b));
+                    break;
+                }
+                (a, Some(b)) => {
+                    let map = AddressMap::row_major(&plan.shape(&labels)?)?;
+                    let data = collect(map.count(), |out| stack::fill(&a, &b, out))?;
+                    Tensor::from_parts(map, data).lazy().boxed()
+                }
+            };
+            // A sum keeps the place of what it sums.
+            let place = if let Step::Sum { term, .. } = next { *term } else { terms.len() };
+            push(&mut terms, (term, labels))?;
+            terms[place..].rotate_right(1);
+        }
+        match (last, terms.pop()) {
+            (Some((a, b)), _) => stack::fill(&a, &b, out),
+            (None, Some((term, labels))) => {
+                let term = term.transpose(axes(&labels, plan.result.iter()))?;
+                fill_all(&term.0, out)
+            }
+            (None, None) => Err(Error::OutOfSpan { span: 0..0, len: out.len() }),
+        }
+    }
 }
 
 /// A term with its axes in another order, and some of them one: `groups` of axes become one each.
@@ -252,38 +287,12 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
     }
 
     fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
-        let plan = self.plan()?;
-        let mut terms = self.terms(plan)?;
-        let mut last = None;
-        for (k, next) in plan.steps.iter().enumerate() {
-            let labels = next.result();
-            let term = match step(plan, next, &mut terms)? {
-                (term, None) => term,
-                (a, Some(b)) if k + 1 == plan.steps.len() => {
-                    last = Some((a, b));
-                    break;
-                }
-                (a, Some(b)) => {
-                    let map = AddressMap::row_major(&plan.shape(&labels)?)?;
-                    let data = collect(map.count(), |out| stack::fill(&a, &b, out))?;
-                    Tensor::from_parts(map, data).lazy().boxed()
-                }
-            };
-            // A sum keeps the place of what it sums.
-            let place = if let Step::Sum { term, .. } = next { *term } else { terms.len() };
-            push(&mut terms, (term, labels))?;
-            terms[place..].rotate_right(1);
-        }
-        match (last, terms.pop()) {
-            (Some((a, b)), _) => stack::fill(&a, &b, out),
-            (None, Some((term, labels))) => {
-                let term = term.transpose(axes(&labels, plan.result.iter()))?;
-                fill_all(&term.0, out)
-            }
-            (None, None) => Err(Error::OutOfSpan { span: 0..0, len: out.len() }),
-        }
+        self.fill_terms(out).map_err(|error| {
+            // That of an element of a view is told as that of the operand.
+            let mut operands = self.operands.iter();
+            operands.find_map(|operand| first_fault(operand, &error)).unwrap_or(error)
+        })
     }
-
     fn explain(&self) -> Result<Explanation> {
         let plan = self.plan()?;
         let element = std::any::type_name::<T>();

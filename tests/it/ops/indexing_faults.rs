@@ -1,0 +1,36 @@
+//! Which error of a list of indexes, or of what is folded there, is told.
+
+use lensor::indexing::Indexing;
+use lensor::prelude::*;
+use lensor::reduce::Sum;
+
+#[test]
+fn the_first_number_that_is_no_index_is_told() {
+    let mut t = Tensor::full([2, 2], 1).unwrap();
+    let signed = Tensor::from_nested([[0, -1], [-2, 0]]).unwrap();
+    let error = t.put_at(signed.cast::<usize>(), 9).unwrap_err();
+    assert!(matches!(&error, Error::Cast { index, .. } if *index == [0, 1]), "{error}");
+    let error = t.take_at(signed.cast::<usize>()).eval().unwrap_err();
+    assert!(matches!(&error, Error::Cast { index, .. } if *index == [0, 1]), "{error}");
+    let apart = Tensor::from(vec![0, -2]);
+    let error = t.take_at((apart.cast::<usize>(), 0)).eval().unwrap_err();
+    assert!(matches!(&error, Error::Cast { index, .. } if *index == [1]), "{error}");
+}
+
+#[test]
+fn the_first_element_without_a_result_is_told() {
+    let at = Tensor::from(vec![1_usize, 0, 2]);
+    for step in [1, -1] {
+        let full = Tensor::from(vec![i64::MAX, i64::MAX, 0]);
+        let mut t = full.select((Select::every(step),)).unwrap();
+        let error = t.fold_at((&at,), 1, Sum).unwrap_err();
+        let first = usize::from(step < 0);
+        assert!(matches!(&error, Error::Overflow { index, .. } if *index == [first]), "{error}");
+    }
+}
+
+#[test]
+fn scalars_alone_are_read() {
+    let none = Tensor::full([3, 0], 0_usize).unwrap();
+    assert_eq!(Lazy::new(7).take_at(&none).to_vec().unwrap(), [7, 7, 7]);
+}
