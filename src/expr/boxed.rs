@@ -221,7 +221,7 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
 
     fn cursor(&self) -> BoxedCursor<'_, T> {
         let worker = self.node.as_ref().map(|node| node.open()).map_err(Error::copy);
-        BoxedCursor { worker, columns: 0, fault: false }
+        BoxedCursor { worker, columns: 0, fiber: 1, fault: false }
     }
 
     /// What is in the box, without a detour through memory.
@@ -252,6 +252,8 @@ pub struct BoxedCursor<'a, T> {
     worker: Result<Worker<'a, T>>,
     /// Columns of the tile.
     columns: usize,
+    /// Columns for each position of stored entries.
+    fiber: usize,
     /// Whether an element of the tile has a fault.
     fault: bool,
 }
@@ -297,6 +299,7 @@ impl<T: Copy> Cursor for BoxedCursor<'_, T> {
 
 impl<'a, T: Copy + Send + 'a> StoredLeaf<'a> for BoxedCursor<'a, T> {
     fn open(&mut self, maps: &Maps, lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
+        self.fiber = maps.fiber;
         self.worker()?.take_up(maps, lists)
     }
 
@@ -327,7 +330,7 @@ impl<'a, T: Copy + Send + 'a> StoredLeaf<'a> for BoxedCursor<'a, T> {
 
     fn bind_stored(&mut self, block: &Block<'_>, next: &mut usize) -> Result<(), Stop> {
         self.worker()?.bind_stored(block, next)?;
-        self.evaluate([1, block.positions.len()])
+        self.evaluate([1, block.positions.len() * self.fiber])
     }
 }
 
@@ -338,7 +341,7 @@ impl<'a, T: Copy + Send + 'a> StoredCursor<'a> for BoxedCursor<'a, T> {
 
     fn fork(&self) -> Self {
         let worker = self.worker.as_ref().map(Worker::fork).map_err(Error::copy);
-        Self { worker, columns: 0, fault: false }
+        Self { worker, columns: 0, fiber: self.fiber, fault: false }
     }
 }
 

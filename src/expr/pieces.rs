@@ -1,6 +1,6 @@
 //! Evaluation in row-major pieces, for results that are not to be kept whole.
 
-use super::{Expr, IntoExpr, Lazy, check_copies, prepare, room};
+use super::{Expr, IntoExpr, Lazy, check_copies, check_reads, prepare, room};
 use crate::error::{Error, Result};
 use crate::map::{IntoMask, IntoNumbers, Mask, Select};
 use crate::shape::Shape;
@@ -23,6 +23,8 @@ pub struct Boxes {
     /// Axes up to the one that is cut, and the extent of a box along that one.
     cut: usize,
     length: usize,
+    /// Extent that the last box along that axis has at least, or it is one with the box before it.
+    least: usize,
     /// Numbers of the boxes that are left.
     numbers: Range<usize>,
     /// Axes that every box has whole, with their extents; they count as 1 in `shape`.
@@ -39,13 +41,24 @@ impl Boxes {
             item *= shape[cut];
         }
         let length = (limit / item.max(1)).max(1);
-        let mut boxes = Self { cut, length, numbers: 0..1, shape, whole: Vec::new() };
-        let steps = (0..cut).map(|axis| boxes.steps(axis));
-        boxes.numbers.end = match boxes.shape.contains(&0) {
-            true => 0,
-            false => steps.fold(1, usize::saturating_mul),
-        };
-        boxes
+        Self { cut, length, least: 1, numbers: 0..0, shape, whole: Vec::new() }.numbered()
+    }
+
+    /// With all numbers.
+    fn numbered(mut self) -> Self {
+        let steps = (0..self.cut).map(|axis| self.steps(axis));
+        self.numbers.end =
+            match self.shape.contains(&0) || self.whole.iter().any(|axis| axis.1 == 0) {
+                true => 0,
+                false => steps.fold(1, usize::saturating_mul),
+            };
+        self
+    }
+
+    /// The same, none of which is narrower than this if all together are not: for what goes another way where results are
+    /// few side by side, and sums in another order then.
+    pub(crate) fn at_least(self, least: usize) -> Self {
+        Self { least, ..self }.numbered()
     }
 
     /// Boxes that have some axes whole, and more than `limit` elements only to have a few of the others.
@@ -56,15 +69,14 @@ impl Boxes {
         let extents = axes().map(|(axis, extent)| if is_whole(axis) { 1 } else { extent });
         let mut boxes = Self::new(extents.collect(), (limit / each).max(FEW));
         boxes.whole = axes().filter(|(axis, _)| is_whole(*axis)).collect();
-        if shape.contains(&0) {
-            boxes.numbers.end = 0;
-        }
-        boxes
+        boxes.numbered()
     }
 
     /// Boxes along an axis that is not whole.
     fn steps(&self, axis: usize) -> usize {
-        self.shape[axis].div_ceil(if axis + 1 == self.cut { self.length } else { 1 })
+        let length = if axis + 1 == self.cut { self.length } else { 1 };
+        let (full, rest) = (self.shape[axis] / length, self.shape[axis] % length);
+        full + usize::from(rest > 0 && (rest >= self.least || full == 0))
     }
 
     /// The box of a number.
@@ -73,8 +85,9 @@ impl Boxes {
         for axis in (0..self.cut).rev() {
             let (steps, length) =
                 (self.steps(axis), if axis + 1 == self.cut { self.length } else { 1 });
-            let start = number % steps * length;
-            ranges[axis] = start..start.saturating_add(length).min(self.shape[axis]);
+            let (step, extent) = (number % steps, self.shape[axis]);
+            let start = step * length;
+            ranges[axis] = start..if step + 1 == steps { extent } else { start + length };
             number /= steps;
         }
         for &(axis, extent) in &self.whole {
@@ -241,7 +254,7 @@ fn for_each_box<E: Expr, X: From<Error>>(
     visit: Visit<'_, E::Elem, X>,
 ) -> Result<(), X> {
     let shape = e.shape()?;
-    check_copies(e, shape.count()?)?;
+    check_reads(e, shape.count()?)?;
     let _results = prepare(e)?;
     if let Some(elements) = row_major(e) {
         return for_each_part(&[], &shape, elements, most, visit);

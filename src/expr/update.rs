@@ -95,7 +95,12 @@ where
         let new = {
             let old = out.view();
             let both = Apply::new(&op, (old, e.by_ref()));
-            sparse::all_stored(&both).then(|| sparse::evaluate(&both, &shape, out.len()))
+            if sparse::all_stored(&both) {
+                Some(sparse::evaluate(&both, &shape, out.len()))
+            } else {
+                sparse::check_reads(&both, out.len())?;
+                None
+            }
         };
         if let Some(new) = new {
             let (map, storage) = out.parts_mut();

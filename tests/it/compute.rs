@@ -309,3 +309,37 @@ fn chains_of_boxed_operations_end() {
     let some = (0..20).fold(t.lazy().boxed(), |e, _| e.diff(0, 6));
     assert_eq!(some.to_vec().unwrap(), [0; 80]);
 }
+
+/// The bits of sums do not depend on where they go, whatever remains for the last box.
+#[test]
+fn results_that_go_to_views_have_the_same_bits() {
+    fn agree<C: lensor::Compute<Elem = f64>>(operation: Deferred<C>) {
+        let expected = operation.eval().unwrap();
+        let (rows, columns) = (expected.shape()[0], expected.len() / expected.shape()[0]);
+        assert!(expected.len() > 1 << 16, "{} results are computed at once", expected.len());
+        let mut out = Tensor::full([columns, rows], 0.0).unwrap();
+        let turned = out.view_mut().transpose([1, 0]).unwrap();
+        let mut turned = turned.reshape(expected.shape().extents()).unwrap();
+        operation.assign_to(&mut turned).unwrap();
+        let found = turned.to_vec().unwrap();
+        let differ =
+            found.iter().zip(expected.storage()).position(|(a, b)| a.to_bits() != b.to_bits());
+        assert_eq!(differ, None, "{rows} x {columns}");
+    }
+    let sines = |shape: &[usize]| {
+        Tensor::from_index(shape, |i| i.iter().fold(0.1, |x, &k| (x + k as f64) * 1.7).sin())
+    };
+    for width in [17, 23] {
+        let t = sines(&[5008, width]).unwrap();
+        agree(t.rolling(0, 9).sum());
+        agree(t.rolling(0, 9).mean());
+        let t = sines(&[40_000, width]).unwrap();
+        let offsets: Vec<usize> = (0..=5000).map(|k| k * 8).collect();
+        agree(t.segments(0, &offsets).sum());
+        agree(t.cumsum(0));
+    }
+    for width in [65_537, 65_543, 65_544] {
+        agree(sines(&[20, width]).unwrap().sum(0).keepdims());
+        agree(sines(&[70, width]).unwrap().var(0).keepdims());
+    }
+}

@@ -39,9 +39,11 @@ pub struct Maps {
     /// Of positions, for each leaf.
     pub(super) maps: Vec<AddressMap>,
     /// Elements of the fiber that stands at each position: one, unless fibers along the last axis are evaluated together.
-    pub(super) fiber: usize,
+    pub(in crate::expr) fiber: usize,
     /// For each leaf the distance of neighbours in a fiber.
     pub(super) steps: Vec<isize>,
+    /// For each leaf whether the positions to evaluate are among its entries.
+    pub(super) decides: Vec<bool>,
 }
 
 impl fmt::Debug for Maps {

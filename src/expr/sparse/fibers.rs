@@ -53,7 +53,8 @@ fn maps(e: &dyn Tree, shape: &Shape, operands: &[Option<usize>]) -> Result<Optio
     }
     let found =
         operands.get(*sparse).is_some_and(Option::is_some) && steps.get(*sparse) == Some(&0);
-    Ok(found.then_some((*sparse, Maps { maps, fiber, steps })))
+    let decides = operands.iter().map(Option::is_some).collect();
+    Ok(found.then_some((*sparse, Maps { maps, fiber, steps, decides })))
 }
 
 impl<T: Copy + Send + Sync> Evaluation<'_, T> {

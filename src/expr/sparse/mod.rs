@@ -17,8 +17,7 @@ pub use cursor::{Block, Maps, Share, StoredCursor, StoredLeaf};
 pub(crate) use dense::is_searched;
 pub(super) use dense::{assign_sparsely, eval_sparsely, worthwhile};
 pub use densely::Densely;
-pub(crate) use densely::check_copies;
-pub(super) use densely::check_reads;
+pub(crate) use densely::{check_copies, check_reads};
 pub(crate) use fibers::for_each_fiber;
 pub use zip::{ZipStored, zip_stored};
 
@@ -160,9 +159,23 @@ struct Evaluation<'e, T> {
 impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
     #[inline(never)]
     fn open(e: &'e dyn Node<T>, shape: &Shape) -> Result<Self, Stop> {
+        Self::open_where(e, shape, None)
+    }
+
+    /// Where the sparse ones of `operands`, the numbers of which all leaves have, decide.
+    #[inline(never)]
+    fn open_where(
+        e: &'e dyn Node<T>,
+        shape: &Shape,
+        operands: Option<&[Option<usize>]>,
+    ) -> Result<Self, Stop> {
         let maps = stretched(e, shape)?;
         let steps = vec![0; maps.len()];
-        Self::open_at(e, &Maps { maps, fiber: 1, steps })
+        let decides = match operands {
+            None => vec![true; maps.len()],
+            Some(operands) => operands.iter().map(Option::is_some).collect(),
+        };
+        Self::open_at(e, &Maps { maps, fiber: 1, steps, decides })
     }
 
     #[inline(never)]

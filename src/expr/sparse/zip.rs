@@ -219,7 +219,8 @@ impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
         let map = AddressMap::row_major(&self.e.shape()?)?;
         let _results = prepare(self.e)?;
         let operands = self.operands(map.count())?;
-        let evaluated = Evaluation::open(self.e, &map.shape()).and_then(|mut open| {
+        let opened = Evaluation::open_where(self.e, &map.shape(), Some(&operands));
+        let evaluated = opened.and_then(|mut open| {
             tasks::entries(&mut open.worker, &open.lists, Where::All(&operands))
         });
         let (positions, values) = evaluated.map_err(|stop| self.explain(&map, &operands, stop))?;
@@ -232,7 +233,7 @@ impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
         let map = AddressMap::row_major(shape)?;
         let _results = prepare(self.e)?;
         let operands = self.operands(map.count())?;
-        let visited = Evaluation::open(self.e, shape)
+        let visited = Evaluation::open_where(self.e, shape, Some(&operands))
             .and_then(|mut open| open.visit(Where::All(&operands), self.fill, visit).map(drop));
         visited.map_err(|stop| self.explain(&map, &operands, stop))?;
         Ok(self.fill)
@@ -252,7 +253,7 @@ impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
     ) -> Error {
         let (shape, mut positions) = (map.shape(), Vec::new());
         if let (Stop::Fault | Stop::Storage { leaf: 1.., .. }, Ok(evaluation)) =
-            (&stop, Evaluation::open(self.e, &shape))
+            (&stop, Evaluation::open_where(self.e, &shape, Some(operands)))
         {
             match evaluation.positions(Where::All(operands)) {
                 Ok(found) => positions = found,

@@ -278,7 +278,7 @@ impl<E: Expr, B: Bins<E::Elem>> Histogram<E, B> {
 
 /// Fewest elements that several tasks count, in `bins` bins each.
 fn shared(bins: usize) -> usize {
-    2 * GRAIN.max(4 * bins)
+    GRAIN.max(bins.saturating_mul(4)).saturating_mul(2)
 }
 
 /// Adds the numbers of elements in every bin to `counts`.

@@ -257,13 +257,16 @@ fn float<T: Measure>(x: T) -> T::Float {
 
 /// The number `part` of the way from `a` to `b`, exact at both ends; `a <= b`.
 fn between<T: Real>(a: T, b: T, part: f64) -> T {
-    let is_middle = part == 0.5;
+    let (is_middle, exact) = (part == 0.5, part);
     let (part, rest) = (T::of_f64(part), T::of_f64(1.0 - part));
     let (distance, sum) = (b.minus(a), a.plus(b));
     if a == b {
         a
     } else if is_middle && sum.is_finite() {
         sum.times(part)
+    } else if !distance.is_finite() && [part, rest].contains(&T::of_f64(0.0)) {
+        // A share that is rounded to 0 would make NaN of an infinite number.
+        T::of_f64(a.to_f64() * (1.0 - exact) + b.to_f64() * exact)
     } else if !distance.is_finite() {
         a.times(rest).plus(b.times(part))
     } else if part < rest {

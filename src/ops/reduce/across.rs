@@ -2,7 +2,7 @@
 
 use super::Reducer;
 use super::folding::{Columns, FoldingRows, Groups, Needs, append_results};
-use super::loops;
+use super::loops::{self, COLUMNS};
 use super::tasks::{Failure, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
@@ -15,8 +15,6 @@ use std::ops::Range;
 
 /// Rows of a leaf.
 pub(super) const LEAF: usize = 64;
-/// Most columns of a block, where rows lie in memory and where they are evaluated.
-pub(super) const COLUMNS: usize = 4096;
 /// Rows of groups that are folded together.
 pub(super) const TOGETHER: usize = 512;
 /// Fewest columns of a block of its own.

@@ -1,12 +1,12 @@
 //! Folds of elements in memory for one thread: folded where they lie, without a plan.
 
 use super::Reducer;
-use super::across::{COLUMNS, LEAF, TOGETHER};
+use super::across::{LEAF, TOGETHER};
 use super::along::{self, Leaves};
 use super::axes::Axes;
 use super::fold::is_across;
 use super::folding::{Columns, Folding, FoldingRows, Groups, Needs, Runs, append_results};
-use super::loops::fold_runs;
+use super::loops::{COLUMNS, fold_runs};
 use super::tasks::{Failure, finish};
 use crate::error::Result;
 use crate::memory::try_with_capacity;

@@ -18,7 +18,7 @@ use crate::memory::{list, try_reserve_exact};
 use crate::shape::Shape;
 
 /// Fewest neighbouring results that are made side by side.
-const SIDE_BY_SIDE: usize = 8;
+pub(super) const SIDE_BY_SIDE: usize = 8;
 /// Results that take more than a task has room for.
 const MANY: usize = 4096;
 /// Rows below this length are folded side by side where there are many.

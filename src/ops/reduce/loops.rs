@@ -6,6 +6,10 @@ use crate::error::Result;
 use crate::kernel::{Kernel, dispatch, dispatch_widest};
 use crate::memory::try_reserve_exact;
 
+/// Most columns of a block, where rows lie in memory and where they are evaluated, and most that are folded together:
+/// reducers keep numbers for each of them besides the states.
+pub(super) const COLUMNS: usize = 4096;
+
 /// The states of runs of at least one element each, the first elements at these positions, or at 0 if there are none.
 #[inline(always)]
 pub(crate) fn fold_runs<T: Copy, R: Reducer<T>>(
@@ -48,13 +52,16 @@ pub(crate) fn fold_groups<T: Copy, R: Reducer<T>>(
     states: &mut Vec<R::State>,
 ) -> Result<()> {
     let (groups, width) = (rows.len() / height.max(1), rows.first().map_or(0, |row| row.len()));
-    let mut group = Vec::new();
-    if groups > 1 {
-        try_reserve_exact(&mut group, width)?;
+    let (mut group, mut part) = (Vec::new(), Vec::new());
+    if groups > 1 || width > COLUMNS {
+        try_reserve_exact(&mut group, width.min(COLUMNS))?;
+    }
+    if width > COLUMNS {
+        try_reserve_exact(&mut part, height)?;
     }
     states.clear();
     try_reserve_exact(states, groups * width)?;
-    dispatch(Columns { reducer, rows, height, position, states, group });
+    dispatch(Columns { reducer, rows, height, position, states, group, part });
     Ok(())
 }
 
@@ -95,8 +102,10 @@ struct Columns<'a, S, R, T> {
     height: usize,
     position: usize,
     states: &'a mut Vec<S>,
-    /// States of one group, if there are several.
+    /// States of one part of a group, if there are several.
     group: Vec<S>,
+    /// Rows of one part, if there are several.
+    part: Vec<&'a [T]>,
 }
 
 impl<T: Copy, R: Reducer<T>> Kernel for Columns<'_, R::State, R, T> {
@@ -104,12 +113,21 @@ impl<T: Copy, R: Reducer<T>> Kernel for Columns<'_, R::State, R, T> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { reducer, rows, height, position, states, mut group } = self;
-        let several = rows.len() > height;
+        let Self { reducer, rows, height, position, states, mut group, mut part } = self;
+        let width = rows.first().map_or(0, |row| row.len());
+        let parts = width.div_ceil(COLUMNS).max(1);
+        let (several, columns) = (rows.len() > height || parts > 1, width.div_ceil(parts));
         // In one place, as it is long once it is inlined.
-        for rows in rows.chunks_exact(height) {
+        for (rows, k) in
+            rows.chunks_exact(height).flat_map(|rows| (0..parts).map(move |k| (rows, k)))
+        {
+            if parts > 1 {
+                let columns = k * columns..width.min((k + 1) * columns);
+                part.clear();
+                part.extend(rows.iter().map(|row| &row[columns.clone()]));
+            }
             let own = if several { &mut group } else { &mut *states };
-            reducer.fold_columns(rows, position, own);
+            reducer.fold_columns(if parts > 1 { &part } else { rows }, position, own);
             if several {
                 states.append(&mut group);
             }

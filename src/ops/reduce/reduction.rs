@@ -8,7 +8,7 @@ use super::sparse::{explain_stored, reduce_stored, reduce_to_dense};
 use super::tasks::{Failure, undefined};
 use super::{Axes, Mapped, Reducer, reduces};
 use crate::compute::{Compute, Deferred};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxed, Boxes, Explanation, Expr, Lazy, Prepare, bytes_read, deferred_of_stored, defers,
@@ -157,13 +157,18 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     }
 
     #[inline(never)]
-    fn collect(&self, _count: usize) -> Result<Vec<R::Out>> {
+    fn collect(&self, count: usize) -> Result<Vec<R::Out>> {
         let direct =
             self.direct(|direct, elements, reducer| direct.fold(elements, reducer).map(Some));
-        if let Some(results) = direct? {
-            return Ok(results);
+        let results = match direct? {
+            Some(results) => results,
+            None => evaluate(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)?,
+        };
+        // A reducer that makes other states than it was asked for.
+        match results.len() == count {
+            true => Ok(results),
+            false => Err(Error::OutOfSpan { span: 0..count, len: results.len() }),
         }
-        evaluate(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)
     }
 
     #[inline(never)]
@@ -178,7 +183,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     fn boxes(&self, limit: usize) -> Result<Boxes> {
         // Where entries are stored is found once.
         let limit = if fold::is_sparse(&erased(&self.e)) { usize::MAX } else { limit };
-        Ok(Boxes::new(self.shape()?, limit))
+        Ok(Boxes::new(self.shape()?, limit).at_least(fold::SIDE_BY_SIDE))
     }
 
     #[inline(never)]

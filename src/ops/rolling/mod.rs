@@ -231,7 +231,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
-        Ok(Boxes::around(&self.shape()?, limit, |axis| axis == self.extent.axis))
+        Ok(Boxes::around(&self.shape()?, limit, |axis| axis == self.extent.axis).at_least(2))
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {

@@ -197,7 +197,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
-        Ok(Boxes::around(&self.shape()?, limit, |axis| axis == self.axis))
+        Ok(Boxes::around(&self.shape()?, limit, |axis| axis == self.axis).at_least(2))
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {

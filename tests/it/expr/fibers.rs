@@ -60,3 +60,19 @@ fn fibers_of_many_entries_are_folded_like_loops() {
         }
     }
 }
+
+/// A box takes the place of the operands in it, whatever is evaluated together.
+#[test]
+fn fibers_of_boxes_are_those_of_what_is_in_them() {
+    let indexes = [[0, 1], [1, 0], [1, 2]];
+    let x = Tensor::from_coordinates([2, 3], 0, &indexes, vec![2, 3, 5], Duplicates::Refuse);
+    let x = x.unwrap().insert_axis(2).unwrap();
+    let table = Tensor::from_index([3, 4], |i| (i[0] * 4 + i[1]) as i64).unwrap();
+    let expected = zip_stored((&x, &table * 2), 0, |(x, y)| x * y).sum(1).to_vec().unwrap();
+    assert_eq!(expected, [16, 20, 24, 28, 80, 96, 112, 128]);
+    let boxed = (&table * 2).boxed();
+    let terms = zip_stored((&x, boxed), 0, |(x, y)| x * y);
+    assert_eq!(terms.sum(1).to_vec().unwrap(), expected);
+    let terms = zip_stored(((&x * 1).boxed(), &table * 2), 0, |(x, y)| x * y);
+    assert_eq!(terms.sum(1).to_vec().unwrap(), expected);
+}

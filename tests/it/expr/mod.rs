@@ -16,3 +16,4 @@ mod sparse;
 mod streaming;
 #[cfg(feature = "rayon")]
 mod threads;
+mod zip_stored;

@@ -66,6 +66,18 @@ fn few_entries_among_very_many_elements() {
     };
     assert_eq!(t.densely().for_each_piece(1, piece), Err(Error::ZeroStep { axis: 9 }));
     assert_eq!(pieces, 1);
+    // It is as far to the end where there is no entry, and where what is written is sparse.
+    let none = Tensor::sparse([n, n], 0.0).unwrap();
+    let refused = |found: Result<(), Error>| {
+        assert_eq!(found, Err(Error::WouldDensify { stored: 0, dense: n * n }));
+    };
+    refused(none.for_each_piece(1, |_: &[f64]| Err(Error::ZeroStep { axis: 9 })));
+    refused(none.all_close(&row, 0.0, 0.0).map(drop));
+    refused((&none * &row).histogram(Uniform::new(0.0, 4.0, 2).unwrap()).eval().map(drop));
+    refused((&none * &row).to_sparse(0.0).map(drop));
+    let mut out = Tensor::sparse([n, n], 0.0).unwrap();
+    refused(out.assign(&none * &row));
+    refused(out.zip_in_place(&row, |x, y| x * y));
     let bins = [(-1.0, 3.0), (0.0, 4.0)].map(|(low, high)| Uniform::new(low, high, 2).unwrap());
     let counts = t.histogram(&bins[0]);
     assert_eq!(counts.to_vec().unwrap(), [(n * n - 1) as u64, 1]);
@@ -305,4 +317,25 @@ fn empty_lanes_are_assigned_to_any_storage() {
     none.cumsum(1).assign_to(&mut out).unwrap();
     none.rolling(0, 3).max().assign_to(&mut out.view_mut().select((2.., ..)).unwrap()).unwrap();
     none.sort(0, Ascending).assign_to(&mut out).unwrap();
+}
+
+/// More bins than there can be.
+struct Endless;
+
+impl lensor::lanes::Bins<i32> for Endless {
+    fn count(&self) -> usize {
+        usize::MAX
+    }
+
+    fn bin(&self, x: i32) -> Option<usize> {
+        usize::try_from(x).ok()
+    }
+}
+
+#[test]
+fn endless_bins_are_explained_and_not_counted() {
+    let t = full([4]);
+    let counts = t.histogram(Endless);
+    assert!(!format!("{:?}", counts.explain()).is_empty());
+    assert!(counts.eval().is_err());
 }

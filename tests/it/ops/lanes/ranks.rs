@@ -297,3 +297,16 @@ fn several_axes_are_one_lane() {
         assert_eq!(error, Err(Error::Axis { axis: 3, rank: 0 }));
     }
 }
+
+/// A share of an infinite number that narrow floats round to 0 is none of 0.
+#[cfg(feature = "half")]
+#[test]
+fn narrow_quantiles_beside_infinities() {
+    use half::f16;
+    let low = (0..101).map(|k| if k < 57 { f16::NEG_INFINITY } else { f16::ONE }).collect();
+    let low: Tensor<Vec<f16>> = Tensor::from_vec([101], low).unwrap();
+    let found = low.quantile(0, 0.57, Interpolation::Linear).item().unwrap();
+    assert_eq!(found, f16::NEG_INFINITY);
+    let high = low.map(|x| -x).eval().unwrap();
+    assert_eq!(high.quantile(0, 0.43, Interpolation::Linear).item().unwrap(), f16::INFINITY);
+}

@@ -206,3 +206,42 @@ fn order_is_kept() {
     );
     assert!(t.reshape([1, 6]).unwrap().fold(.., Digest).eval().is_ok());
 }
+
+/// Makes no states of columns.
+struct Lacking;
+
+impl Reducer<i64> for Lacking {
+    type State = i64;
+    type Out = i64;
+
+    fn empty(&self) -> Option<i64> {
+        Some(0)
+    }
+
+    fn first(&self, x: i64) -> i64 {
+        x
+    }
+
+    fn step(&self, state: &mut i64, x: i64) {
+        *state += x;
+    }
+
+    fn combine(&self, state: &mut i64, later: i64) {
+        *state += later;
+    }
+
+    fn fold_columns(&self, _: &[&[i64]], _: usize, states: &mut Vec<i64>) {
+        states.clear();
+    }
+
+    fn finish(&self, state: i64) -> i64 {
+        state
+    }
+}
+
+#[test]
+fn results_that_a_reducer_owes_are_an_error() {
+    let t = Tensor::full([2, 8], 1_i64).unwrap();
+    assert_eq!(t.fold(0, Lacking).eval().map(drop), Err(Error::OutOfSpan { span: 0..8, len: 0 }));
+    assert!((&t + 1).fold(0, Lacking).eval().is_err());
+}

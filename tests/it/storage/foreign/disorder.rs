@@ -50,6 +50,11 @@ const OPERATIONS: &[Operation] = &[
         storage.prune();
         storage.sub_buffer(0..t.len() / 2).map(drop)
     }),
+    ("assigned", |t| {
+        let mut out = Tensor::sparse([2 * t.len()], 0)?;
+        let flat = t.view().reshape_infer([None])?;
+        out.view_mut().select((Select::every(2),))?.assign(&flat)
+    }),
     ("written", |t| {
         let mut storage = t.storage().clone();
         let last = storage.len() - 1;
@@ -106,7 +111,9 @@ fn disordered(random: &mut Random, shape: [usize; 2]) -> Disordered {
         .map(|k| match kind {
             0 => random.below(len),
             1 => (len - 1).saturating_sub(k),
-            2 => [random.below(len), usize::MAX - random.below(9), len + k][random.below(3)],
+            2 => {
+                [random.below(len), usize::MAX - random.below(9), len + k, 1 << 62][random.below(4)]
+            }
             _ => (k * 7).min(len - 1),
         })
         .collect();
