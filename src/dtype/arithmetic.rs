@@ -200,7 +200,7 @@ macro_rules! bits {
 }
 
 macro_rules! floats {
-    ($($(#[$cfg:meta])? $type:ty: $one:expr, $magnitude:expr, $signum:expr, $reciprocal:expr, $quotient:expr;)*) => { $(
+    ($($(#[$cfg:meta])? $type:ty: $one:expr, $magnitude:expr, $signum:expr, $reciprocal:expr, $quotient:expr, $remainder:expr;)*) => { $(
         $(#[$cfg])?
         impl Arithmetic for $type {
             const FAULTS: bool = false;
@@ -213,7 +213,7 @@ macro_rules! floats {
             #[inline(always)]
             fn over(self, divisor: Self) -> Self { $quotient(self, divisor) }
             #[inline(always)]
-            fn modulo(self, divisor: Self) -> Self { self % divisor }
+            fn modulo(self, divisor: Self) -> Self { $remainder(self, divisor) }
             #[inline(always)]
             fn is_faulty_divisor(self) -> bool { false }
             #[inline(always)]
@@ -248,15 +248,15 @@ floats! {
     f32: 1.0, f32::abs, |x: f32| if x == 0.0 { x } else { x.signum() }, |x: f32| {
         let power_of_two = x.is_normal() && x.to_bits().trailing_zeros() >= f32::MANTISSA_DIGITS - 1;
         Some(1.0 / x).filter(|reciprocal| power_of_two && reciprocal.is_normal())
-    }, std::ops::Div::div;
+    }, std::ops::Div::div, std::ops::Rem::rem;
     f64: 1.0, f64::abs, |x: f64| if x == 0.0 { x } else { x.signum() }, |x: f64| {
         let power_of_two = x.is_normal() && x.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
         Some(1.0 / x).filter(|reciprocal| power_of_two && reciprocal.is_normal())
-    }, std::ops::Div::div;
+    }, std::ops::Div::div, std::ops::Rem::rem;
     #[cfg(feature = "half")] half::f16: half::f16::ONE, |x: half::f16| half::f16::from_bits(x.to_bits() & 0x7fff),
-        |x: half::f16| if x == half::f16::ZERO { x } else { x.signum() }, |_| None, std::ops::Div::div;
+        |x: half::f16| if x == half::f16::ZERO { x } else { x.signum() }, |_| None, std::ops::Div::div, std::ops::Rem::rem;
     #[cfg(feature = "half")] half::bf16: half::bf16::ONE, |x: half::bf16| half::bf16::from_bits(x.to_bits() & 0x7fff),
-        |x: half::bf16| if x == half::bf16::ZERO { x } else { x.signum() }, |_| None, std::ops::Div::div;
+        |x: half::bf16| if x == half::bf16::ZERO { x } else { x.signum() }, |_| None, std::ops::Div::div, std::ops::Rem::rem;
 }
 
 /// Complex numbers: their magnitude is a complex number with imaginary part 0.
@@ -287,35 +287,46 @@ mod complex {
         };
     }
 
-    /// The quotient by the formula, of numbers times powers of two where squares would overflow or vanish: beyond
-    /// `$most`, or below its reciprocal.
+    /// The quotient by the formula, of numbers times powers of two with which squares neither overflow nor vanish: 1 for
+    /// dividends of usual size, so that those have the bits of the formula. Without branches, for vectors of elements.
     macro_rules! quotient {
-        ($T:ty, $most:literal, $exponent:path, $scaled:path) => {
+        ($T:ty, $Bits:ty, [$small:literal by $up:literal, $large:literal]) => {
             |a: Complex<$T>, b: Complex<$T>| {
-                #[cold]
-                fn scaled(a: Complex<$T>, b: Complex<$T>, sizes: [$T; 2]) -> Complex<$T> {
-                    let by = |x: Complex<$T>, e| Complex::new($scaled(x.re, e), $scaled(x.im, e));
-                    let exponents = sizes.map(|x| if x == 0.0 { 0 } else { $exponent(x) });
-                    let [own, divisor] = exponents;
-                    by(by(a, -own) / by(b, -divisor), own - divisor)
-                }
+                const DIGITS: u32 = <$T>::MANTISSA_DIGITS - 1;
+                const LARGEST: $Bits = 2 * <$T>::MAX_EXP as $Bits - 2;
+                let power = |exponent: i32| {
+                    <$T>::from_bits(((exponent + <$T>::MAX_EXP - 1) as $Bits) << DIGITS)
+                };
                 let size = |x: Complex<$T>| x.re.abs().max(x.im.abs());
-                let usual = |x: $T| (1.0 / $most..=$most).contains(&x);
-                let [own, divisor] = [size(a), size(b)];
-                if (usual(own) || own == 0.0) && usual(divisor)
-                    || !(own.is_finite() && divisor.is_finite() && divisor > 0.0)
-                {
-                    return a / b;
-                }
-                scaled(a, b, [own, divisor])
+                // The larger part of the divisor lies between 1 and 2 then, unless it is subnormal.
+                let exponent = (size(b).to_bits() >> DIGITS).min(LARGEST - 1);
+                let scale = <$T>::from_bits((LARGEST - exponent) << DIGITS);
+                let (by, back) = match size(a) {
+                    own if own < power($small) => (power($up), power(-$up)),
+                    // Room for a sum of two products, and no more: the other part may be small.
+                    own if own > power($large) => (power(-3), power(3)),
+                    _ => (1.0, 1.0),
+                };
+                a * by / (b * scale) * scale * back
+            }
+        };
+    }
+
+    /// What remains of a quotient whose parts are truncated.
+    macro_rules! remainder {
+        ($T:ty) => {
+            |a: Complex<$T>, b: Complex<$T>| {
+                let quotient = a.over(b);
+                let whole = |x: $T| x - x % 1.0;
+                a - b * Complex::new(whole(quotient.re), whole(quotient.im))
             }
         };
     }
 
     floats! {
         Complex<f32>: Complex::new(1.0, 0.0), |x: Complex<f32>| Complex::new(libm::hypotf(x.re, x.im), 0.0),
-            direction!(f32, libm::hypotf), |_| None, quotient!(f32, 1e18, libm::ilogbf, libm::scalbnf);
+            direction!(f32, libm::hypotf), |_| None, quotient!(f32, u32, [-100 by 60, 120]), remainder!(f32);
         Complex<f64>: Complex::new(1.0, 0.0), |x: Complex<f64>| Complex::new(libm::hypot(x.re, x.im), 0.0),
-            direction!(f64, libm::hypot), |_| None, quotient!(f64, 1e150, libm::ilogb, libm::scalbn);
+            direction!(f64, libm::hypot), |_| None, quotient!(f64, u64, [-900 by 200, 1016]), remainder!(f64);
     }
 }

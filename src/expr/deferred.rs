@@ -1,6 +1,5 @@
 //! Leaves that are operations of their own: computed before the expression that reads them, once.
 
-use super::access::Access;
 use super::node::Tree;
 use crate::error::{Result, StorageError};
 use crate::storage::Reader;
@@ -81,8 +80,7 @@ pub trait Prepare {
 }
 
 /// Computes the deferred leaves of `e`, left to right; they are to be kept until `e` has been evaluated. Nothing
-/// is computed for an expression that carries an error or has no elements, unless all its leaves are sparse: it has
-/// a fill value then.
+/// is computed for an expression that carries an error or has no elements.
 #[inline]
 pub(crate) fn prepare(e: &dyn Tree) -> Result<Kept<'_>> {
     if defers(e) { compute(e) } else { Ok(Kept::default()) }
@@ -98,10 +96,8 @@ pub(crate) fn defers(e: &dyn Tree) -> bool {
 
 #[cold]
 fn compute(e: &dyn Tree) -> Result<Kept<'_>> {
-    let mut dense = false;
-    e.leaves(&mut |leaf| dense |= !matches!(leaf.access, Access::Stored { .. }));
     match e.shape()?.count()? {
-        0 if dense => Ok(Kept::default()),
+        0 => Ok(Kept::default()),
         _ => prepared(&mut |visit| e.deferred(visit)),
     }
 }

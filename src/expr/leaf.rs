@@ -142,12 +142,8 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
     }
 
     /// The same of the result of a function of stored entries.
-    pub(super) fn of_entries(
-        storage: &'a dyn Reader<Elem = T>,
-        result: Option<Arc<Sparse<T>>>,
-    ) -> Self {
-        let storage = result.map_or(Origin::Borrowed(storage), Origin::Shared);
-        Self::new(storage, Memory::None)
+    pub(super) fn of_entries(result: Arc<Sparse<T>>) -> Self {
+        Self::new(Origin::Shared(result), Memory::None)
     }
 
     #[inline(always)]

@@ -61,7 +61,7 @@ pub(crate) use rows::{RowReader, Rows, TURNED, lies_turned};
 pub use scalar::Scalar;
 pub use sparse::{Densely, ZipStored, zip_stored};
 pub(crate) use sparse::{
-    check_copies, check_reads, deferred_of_stored, for_each_fiber, for_each_stored, is_searched,
+    check_copies, deferred_of_stored, for_each_fiber, for_each_stored, is_searched,
 };
 pub(crate) use {implement::*, tables::*, update::update_with};
 

@@ -1,6 +1,6 @@
 //! Evaluation in row-major pieces, for results that are not to be kept whole.
 
-use super::{Expr, IntoExpr, Lazy, check_copies, check_reads, prepare, room};
+use super::{Expr, IntoExpr, Lazy, check_copies, prepare, room};
 use crate::error::{Error, Result};
 use crate::map::{IntoMask, IntoNumbers, Mask, Select};
 use crate::shape::Shape;
@@ -16,7 +16,8 @@ pub(crate) const FAR: usize = 1 << 20;
 /// Boxes of a shape that follow one another in row-major order and hold at most `limit` elements each, or
 /// one: a range per axis, up to the last axis that is not whole.
 ///
-/// A box is a range of the first axis whose single items fit, at one index of the axes before it.
+/// A box is a range of the first axis whose single items fit, at one index of the axes before it. The last along that
+/// axis may be a little larger where that is said.
 #[derive(Debug, Clone)]
 pub struct Boxes {
     shape: Shape,
@@ -55,10 +56,13 @@ impl Boxes {
         self
     }
 
-    /// The same, none of which is narrower than this if all together are not: for what goes another way where results are
-    /// few side by side, and sums in another order then.
+    /// The same, of which none has fewer elements side by side than this, if all together do not: for what goes another way
+    /// then, and sums in another order.
     pub(crate) fn at_least(self, least: usize) -> Self {
-        Self { least, ..self }.numbered()
+        match self.shape[self.cut..].iter().all(|extent| *extent == 1) {
+            true => Self { least, ..self }.numbered(),
+            false => self,
+        }
     }
 
     /// Boxes that have some axes whole, and more than `limit` elements only to have a few of the others.
@@ -254,7 +258,7 @@ fn for_each_box<E: Expr, X: From<Error>>(
     visit: Visit<'_, E::Elem, X>,
 ) -> Result<(), X> {
     let shape = e.shape()?;
-    check_reads(e, shape.count()?)?;
+    check_copies(e, shape.count()?)?;
     let _results = prepare(e)?;
     if let Some(elements) = row_major(e) {
         return for_each_part(&[], &shape, elements, most, visit);

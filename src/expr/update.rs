@@ -89,23 +89,22 @@ where
     F: Op<(W::Elem, E::Elem), Out = W::Elem>,
 {
     let shape = destination(&e, out.address_map())?;
-    let _results = prepare(&e)?;
-    if out.storage().as_slice().is_none() && out.storage().stored().is_some() {
-        // Entries of both sides at once; elements that neither stores are one element.
-        let new = {
-            let old = out.view();
-            let both = Apply::new(&op, (old, e.by_ref()));
-            if sparse::all_stored(&both) {
-                Some(sparse::evaluate(&both, &shape, out.len()))
-            } else {
-                sparse::check_reads(&both, out.len())?;
-                None
-            }
-        };
-        if let Some(new) = new {
-            let (map, storage) = out.parts_mut();
-            return eval::assign(&Tensor::new(shape, new?)?, map, storage);
+    let sparse = out.storage().as_slice().is_none() && out.storage().stored().is_some();
+    let by_entries = sparse && {
+        let both = Apply::new(&op, (out.view(), e.by_ref()));
+        let all = sparse::all_stored(&both);
+        if !all {
+            sparse::check_copies(&both, out.len())?;
         }
+        all
+    };
+    let _results = prepare(&e)?;
+    if by_entries {
+        // Entries of both sides at once; elements that neither stores are one element.
+        let both = Apply::new(&op, (out.view(), e.by_ref()));
+        let new = sparse::evaluate(&both, &shape, out.len())?;
+        let (map, storage) = out.parts_mut();
+        return eval::assign(&Tensor::new(shape, new)?, map, storage);
     }
     let (map, storage) = out.parts_mut();
     let source = Update { op: &op, operand: &e, elements: PhantomData };

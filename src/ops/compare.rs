@@ -6,7 +6,7 @@ use crate::dtype::Real;
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{
-    Boxes, Expr, IntoExpr, Lazy, Stop, check_reads, for_each_block, for_each_stored, moved,
+    Boxes, Expr, IntoExpr, Lazy, Stop, check_copies, for_each_block, for_each_stored, moved,
     prepare, selectors, zip_with,
 };
 use crate::map::AddressMap;
@@ -127,7 +127,7 @@ fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
         })?;
         return Ok(all && (elsewhere || count == map.count()));
     }
-    check_reads(e, map.count())?;
+    check_copies(e, map.count())?;
     let _results = prepare(e)?;
     if shape.iter().all(|&extent| extent <= PART) {
         return all_of(e, shape, &map);

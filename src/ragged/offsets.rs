@@ -114,7 +114,7 @@ impl Offsets {
     /// Of a table that another owner lends, without a copy: an `Arc<[u32]>`, a buffer of Arrow, a file in memory. Signed
     /// numbers are those of Arrow; a table with a negative one is copied, for the error that tells it.
     ///
-    /// The owner is asked here, and never again, so that tables do not change.
+    /// The owner is asked here and never again: tables do not change.
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ pub(super) enum Table {
     Negative(Numbers<i64>),
 }
 
-/// Numbers of our own, or of an owner besides, who is asked once: tables do not change.
+/// Numbers of our own, or of an owner besides, who is asked when the table is made: it does not change.
 #[derive(Clone)]
 pub(super) enum Numbers<T: 'static> {
     Own(Arc<Vec<T>>),

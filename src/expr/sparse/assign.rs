@@ -1,6 +1,6 @@
 //! Assignment to sparse storage: entries are merged, and elements without one are not visited.
 
-use super::{check_reads, evaluate, stored_count};
+use super::{check_copies, evaluate, stored_count};
 use crate::error::{Error, Result};
 use crate::expr::eval::row_addresses;
 use crate::expr::node::Node;
@@ -26,7 +26,7 @@ pub(in crate::expr) fn assign_entries<T: Copy + Send + Sync>(
     let len = writer.len();
     let storage = writer.stored_mut()?;
     Some(match stored_count(e) {
-        (_, false) => check_reads(e, map.count()).and_then(|()| dense(e, shape, map, storage)),
+        (_, false) => check_copies(e, map.count()).and_then(|()| dense(e, shape, map, storage)),
         (stored, true) => {
             let whole = map.count() == len && storage.owns_fill();
             sparse(e, shape, map, storage, stored, whole)

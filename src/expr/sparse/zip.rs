@@ -3,7 +3,7 @@
 use super::tasks::{self, Where};
 use super::{Evaluation, Visit, locate};
 use crate::error::{Error, Result};
-use crate::expr::deferred::{Kept, Missing, SharedResult};
+use crate::expr::deferred::{Kept, SharedResult};
 use crate::expr::leaf::LeafCursor;
 use crate::expr::node::{StoredOnly, Tree};
 use crate::expr::sealed::Sealed;
@@ -97,7 +97,6 @@ pub struct ZipStored<E: Expr> {
     map: Result<AddressMap>,
     /// The result, where it is an operand of other expressions.
     result: Arc<SharedResult<Sparse<E::Elem>>>,
-    missing: Missing<E::Elem>,
 }
 
 impl<E: Expr> ZipStored<E> {
@@ -107,15 +106,11 @@ impl<E: Expr> ZipStored<E> {
         fill: E::Elem,
         result: Arc<SharedResult<Sparse<E::Elem>>>,
     ) -> Self {
-        let (map, missing) = Self::places(&e);
-        Self { e, counts, fill, map, result, missing }
+        Self { map: Self::map_of(&e), e, counts, fill, result }
     }
 
-    /// The map of the results, and what stands for them before they are there.
-    fn places(e: &E) -> (Result<AddressMap>, Missing<E::Elem>) {
-        let map = e.shape().and_then(|shape| AddressMap::row_major(&shape));
-        let missing = Missing::new(map.as_ref().map_or(0, AddressMap::count));
-        (map, missing)
+    fn map_of(e: &E) -> Result<AddressMap> {
+        e.shape().and_then(|shape| AddressMap::row_major(&shape))
     }
 }
 
@@ -174,13 +169,16 @@ impl<E: Expr> Expr for ZipStored<E> {
     fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
         let joint = self.e.shape()?;
         self.e.rewrite(&mut |map| change(map.stretched(&joint, Align::Right)?))?;
-        (self.map, self.missing) = Self::places(&self.e);
+        self.map = Self::map_of(&self.e);
         self.result = Arc::default();
         Ok(())
     }
 
     fn cursor(&self) -> LeafCursor<'_, E::Elem> {
-        LeafCursor::of_entries(&self.missing, self.result.get())
+        // What reads no elements has computed none, and may ask for the fill value.
+        let none =
+            || Arc::new(Sparse::new(self.map.as_ref().map_or(0, AddressMap::count), self.fill));
+        LeafCursor::of_entries(self.result.get().unwrap_or_else(none))
     }
 
     fn leaf_count(&self) -> usize {

@@ -141,8 +141,8 @@ pub fn create<T: ZarrElement>(
 ///
 /// # Errors
 ///
-/// [`Error::Malformed`] if there is something of that name, in a [`FolderStore`] also chunks without metadata, for codecs
-/// that do not fit, and if the store refuses; [`Error::Blocks`] for chunks that do not fit the shape.
+/// [`Error::Malformed`] if there is something of that name, in a [`FolderStore`] also a folder `c`, where
+/// chunks would lie, for codecs that do not fit, and if the store refuses; [`Error::Blocks`] for chunks that do not fit the shape.
 pub fn create_in<T, S>(
     store: Arc<S>,
     path: &str,

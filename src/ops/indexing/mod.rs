@@ -33,7 +33,7 @@ use crate::dtype::Measure;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::expr::{Expr, IntoExpr, Lazy, prepare};
+use crate::expr::{IntoExpr, Lazy, prepare};
 use crate::map::AddressMap;
 use crate::memory::append;
 use crate::tensor::Tensor;
@@ -106,8 +106,9 @@ pub trait Indexing: IntoExpr + Sized {
     fn extract<M: IntoExpr<Elem = bool>>(self, mask: M) -> Result<Tensor<Vec<Self::Elem>>> {
         let (e, mask) = (Lazy(self.into_expr()), Lazy(mask.into_expr()));
         let shape = e.shape()?;
-        shape.check_mask(&mask.0.shape()?, 2)?;
-        if mask.shape()?.rank() == 0 {
+        let of_mask = mask.shape()?;
+        shape.check_mask(&of_mask, 2)?;
+        if of_mask.rank() == 0 {
             // Scalars have no views that would be stretched.
             let all = match mask.eval()?.item()? {
                 true => e.to_vec()?,

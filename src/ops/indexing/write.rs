@@ -3,7 +3,7 @@
 use super::IntoIndexes;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Pairs, elements_at, failed_at, write_elements};
-use crate::memory::{list, owned, resize, try_reserve_exact, zeros};
+use crate::memory::{list, owned, push, resize, try_reserve_exact, zeros};
 use crate::ops::reduce::{Reducer, Undefined, undefined};
 use crate::shape::Shape;
 use crate::storage::{Writer, sort_entries};
@@ -107,22 +107,19 @@ impl<W: Writer> Tensor<W> {
             !needs_drop::<R::State>() && bytes / STATES_BYTES <= addresses.len()
         });
         try_reserve_exact(&mut elements, addresses.len().min(span.len()))?;
-        // The first index that has no result, and why; addresses come in another order.
-        let mut first: Option<(Vec<usize>, Undefined)> = None;
+        let mut lacking: Vec<(usize, Undefined)> = Vec::new();
         let take = |address, state| match reducer.undefined(&state) {
-            None => elements.push(reducer.finish(state)),
-            Some(why) => {
-                let index = self.index_of(address);
-                if first.as_ref().is_none_or(|(known, _)| index < *known) {
-                    first = Some((index, why));
-                }
+            None => {
+                elements.push(reducer.finish(state));
+                Ok(())
             }
+            Some(why) => push(&mut lacking, (address, why)),
         };
         match near {
             Some(near) => fold_in_table(&reducer, near, span.start, &mut addresses, &values, take)?,
             None => self.fold_sorted(&reducer, &mut addresses, owned(values)?, take)?,
         }
-        if let Some((index, why)) = first {
+        if let Some((index, why)) = self.first_of(&lacking) {
             return Err(undefined::<W::Elem>(why, index));
         }
         let (map, storage) = self.parts_mut();
@@ -135,7 +132,7 @@ impl<W: Writer> Tensor<W> {
         reducer: &R,
         addresses: &mut Vec<usize>,
         mut values: Vec<W::Elem>,
-        mut take: impl FnMut(usize, R::State),
+        mut take: impl FnMut(usize, R::State) -> Result<()>,
     ) -> Result<()> {
         sort_entries(addresses, &mut values)?;
         let mut distinct = list(addresses.iter().copied())?;
@@ -148,7 +145,7 @@ impl<W: Writer> Tensor<W> {
             for (k, &value) in own.iter().enumerate() {
                 reducer.step_at(&mut state, value, k + 1);
             }
-            take(group[0], state);
+            take(group[0], state)?;
         }
         *addresses = distinct;
         Ok(())
@@ -177,6 +174,16 @@ impl<W: Writer> Tensor<W> {
         resize(&mut elements, addresses.len(), self.storage().try_read(first).map_err(failed)?)?;
         self.storage().read_at(addresses, &mut elements).map_err(failed)?;
         Ok(elements)
+    }
+
+    /// The first index of this view that reads one of these addresses, which ascend, and what is known of that.
+    #[cold]
+    fn first_of<T: Copy>(&self, known: &[(usize, T)]) -> Option<(Vec<usize>, T)> {
+        let map = self.address_map();
+        let found = |address: usize| known.binary_search_by_key(&address, |(own, _)| *own).ok();
+        let mut positions = 0..if known.is_empty() { 0 } else { map.count() };
+        let (position, at) = positions.find_map(|k| Some((k, found(map.address_at(k))?)))?;
+        Some((map.shape().unravel(position).to_vec(), known[at].1))
     }
 
     /// The index of this view, which is injective, that reads an address.
@@ -231,7 +238,7 @@ fn fold_in_table<T: Copy, R: Reducer<T>>(
     base: usize,
     addresses: &mut Vec<usize>,
     values: &[T],
-    mut take: impl FnMut(usize, R::State),
+    mut take: impl FnMut(usize, R::State) -> Result<()>,
 ) -> Result<()> {
     let mut table: Vec<Folded<R::State>> = list(near.iter().map(|_| None))?;
     for (&address, &value) in addresses.iter().zip(values) {
@@ -244,7 +251,7 @@ fn fold_in_table<T: Copy, R: Reducer<T>>(
     for (address, folded) in (base..).zip(table) {
         if let Some((_, state)) = folded {
             addresses.push(address);
-            take(address, state);
+            take(address, state)?;
         }
     }
     Ok(())

@@ -180,9 +180,7 @@ impl<A: Expr, B: Expr> MatMul<A, B> {
             Some(pairs) => paired(a, b, pairs.as_ref().map_err(Error::copy)?),
         }
     }
-}
 
-impl<A: Expr, B: Expr> MatMul<A, B> {
     /// An error of an element of a view of an operand as that of the operand.
     #[cold]
     fn of_operands(&self, error: Error) -> Error {

@@ -103,8 +103,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
     ///
     /// # Errors
     ///
-    /// [`Error::WouldDensify`](crate::Error::WouldDensify) if an operand is not sparse, and what
-    /// [`Self::eval`] reports.
+    /// [`Error::WouldDensify`] if an operand is not sparse, and what [`Self::eval`] reports.
     ///
     /// ```
     /// use lensor::prelude::*;

@@ -137,9 +137,24 @@ fn complex_quotients_of_any_size() {
     }
     assert_eq!(quotient(real(2f64.powi(900)), real(2f64.powi(600))), real(2f64.powi(300)));
     assert_eq!(quotient(real(2f64.powi(-1000)), real(2f64.powi(60))), real(2f64.powi(-1060)));
+    for large in [1e200, 1e307, 1.7e308] {
+        let uneven = Complex::new(large, 1e-130);
+        assert_eq!(quotient(uneven, real(1.0)), uneven);
+        assert_eq!(
+            quotient(Complex::new(1e-130, large), real(4.0)),
+            Complex::new(1e-130 / 4.0, large / 4.0)
+        );
+    }
+    assert_eq!(quotient(real(1.0), real(1e200)), real(1.0 / 1e200));
     let (a, b) = (Complex::new(1.0, 2.0), Complex::new(3.0, -0.7));
     assert_eq!(quotient(a, b), a / b);
     assert!(quotient(a, real(0.0)).is_nan());
+    let uneven = Tensor::from(vec![Complex::new(1e19_f32, 1e-27)]);
+    let ones = Tensor::from(vec![Complex::new(1.0_f32, 0.0)]);
+    assert_eq!((&uneven / &ones).eval().unwrap().storage(), uneven.storage());
+    let [a, b] = [1e200, 3e199].map(|x| Tensor::from(vec![real(x)]));
+    let rest = (&a % &b).eval().unwrap().storage()[0];
+    assert!((rest.re - 1e199).abs() < 1e186 && rest.im == 0.0, "{rest}");
     let narrow = Tensor::from(vec![Complex::new(1e20_f32, -1e20), Complex::new(1e-25, 1e-25)]);
     let found = (&narrow / &narrow).eval().unwrap().into_storage();
     assert_eq!(found, [Complex::new(1.0, 0.0); 2]);

@@ -293,6 +293,7 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
             operands.find_map(|operand| first_fault(operand, &error)).unwrap_or(error)
         })
     }
+
     fn explain(&self) -> Result<Explanation> {
         let plan = self.plan()?;
         let element = std::any::type_name::<T>();
