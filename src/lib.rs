@@ -17,7 +17,7 @@
 //! assert_eq!(turned.shape(), [3, 2]);
 //! assert_eq!(turned.to_vec()?, [2, 5, 1, 4, 0, 3]);
 //!
-//! // An integer drops its axis; ranges, steps and lists keep it.
+//! // An integer drops its axis; ranges, steps and lists keep it. `(1,)` is a tuple of one selector.
 //! assert_eq!(t.view().select((1, ..2))?.to_vec()?, [3, 4]);
 //! assert_eq!(t.view().select((.., [2, 0, 2]))?.shape(), [2, 3]);
 //!
@@ -26,6 +26,16 @@
 //! assert_eq!(tiled.select((1,))?.to_vec()?, [4, 5, 3, 4, 2, 0, 1, 2]);
 //! # Ok::<(), Error>(())
 //! ```
+//!
+//! What a method gives, and when it is computed:
+//!
+//! | call | gives | computed |
+//! |---|---|---|
+//! | views: `transpose`, `select`, `reshape` .. | `Result` of a view, checked now | never |
+//! | operators, functions, `cast`, `choose` | [`Lazy`], which carries errors | in each evaluation that reads it |
+//! | folds, scans, windows, sorts, products, `stencil` | [`Deferred`], which carries errors | once in each evaluation that reads it |
+//! | `eval`, `to_vec`, `item`, `assign`, `for_each_box` | `Result` of elements | now |
+//! | what has a shape that elements decide: `extract`, `unique`, `nonzero`, `group_by`; sparse products | `Result` of tensors | now |
 //!
 //! The map of a view runs both ways: [`AddressMap::to_local`] gives the address of an index,
 //! [`AddressMap::to_global`] every index that shows an address.
@@ -106,9 +116,7 @@
 //! axis; [`stencil`] has derivatives and convolutions, [`linalg`] products, [`generate`] ranges and grids.
 //!
 //! ```
-//! use lensor::lanes::{Lanes, SortOrder};
 //! use lensor::prelude::*;
-//! use lensor::scan::Scan;
 //! let t = Tensor::from_nested([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]])?;
 //!
 //! let spread = &t - t.mean(1).keepdims();
@@ -171,6 +179,21 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
+//! # Files, and other libraries
+//!
+//! Users of NumPy and of ndarray find what they know in [`for_numpy_users`] and, with that feature, `for_ndarray_users`.
+//! [`interop`] has a module for each format and library.
+//!
+//! ```
+//! use lensor::interop::npy;
+//! use lensor::prelude::*;
+//! let path = std::env::temp_dir().join(format!("lensor-doc-{}.npy", std::process::id()));
+//! npy::save(&path, Tensor::from_vec([2, 2], vec![1.0, 2.0, 3.0, 4.0])? * 2.0)?;
+//! assert_eq!(npy::open::<f64>(&path)?.to_vec()?, [2.0, 4.0, 6.0, 8.0]);
+//! std::fs::remove_file(path)?;
+//! # Ok::<(), Error>(())
+//! ```
+//!
 //! # Errors
 //!
 //! What data can cause is an [`Error`] that carries the numbers involved; what panics says so under
@@ -179,8 +202,9 @@
 //!
 //! Memory that cannot be had is [`Error::OutOfMemory`], and what was there is unchanged or partly written, as
 //! after any error. Only these abort then, as all of Rust does: `Clone`, the conversion of a slice to a
-//! [`Select`], formatting, the start of threads, and the inside of `roaring`, `sprs` and `matrixmultiply`
-//! (sets as selectors, matrices of these crates, and large products of floats).
+//! [`Select`], formatting, the start of threads, and the inside of other crates: `roaring`, `sprs`, `faer`,
+//! `matrixmultiply` (sets as selectors, matrices, and large products of floats), and where their features are used
+//! `zarrs` and `serde_json` (chunks as they are decoded, and metadata).
 //!
 //! ```
 //! use lensor::prelude::*;

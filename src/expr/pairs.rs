@@ -4,7 +4,8 @@ use super::{Expr, Lazy, pairs};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 
-/// What can stand as an operand: an expression, a reference to a tensor or expression, or a scalar.
+/// What can stand as an operand: a tensor, an expression, a deferred operation, a call with one output, a reference to one of
+/// these, or a scalar.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand",
     note = "operands are tensors, expressions, deferred operations, references to these, and scalars; ragged ones meet in operators, `zip_ragged` and `call_ragged`"

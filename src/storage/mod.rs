@@ -118,7 +118,8 @@ pub trait Reader: Send + Sync {
     }
 
     /// Reads `start, start + step, ..` into `out`. The default copies them from [`Self::as_slice`] if they are
-    /// there.
+    /// there, and otherwise does what [`read_each`] does, which may serve for steps that have no faster way. The step is
+    /// never 0; it is 1 but for views that are flipped (-1) or have steps.
     ///
     /// # Errors
     ///
@@ -228,7 +229,7 @@ pub trait Writer: Reader {
         None
     }
 
-    /// Writes `from` to `start, start + step, ..`.
+    /// Writes `from` to `start, start + step, ..`. The default does what [`write_each`] does.
     ///
     /// # Errors
     ///
@@ -239,10 +240,7 @@ pub trait Writer: Reader {
         step: isize,
         from: &[Self::Elem],
     ) -> Result<(), StorageError> {
-        for (k, &value) in from.iter().enumerate() {
-            self.try_write(start.wrapping_add_signed(step.wrapping_mul(k as isize)), value)?;
-        }
-        Ok(())
+        write_each(self, start, step, from)
     }
 
     /// Writes `from` to `addresses`, one for one. The default joins neighbours to runs.
@@ -275,9 +273,40 @@ fn neighbours(addresses: &[usize]) -> (isize, usize) {
     (step, 1 + follow.count())
 }
 
-/// Reads a run element by element.
+/// Reads a run element by element, by [`Reader::try_read`]: for storage whose [`Reader::read_run`] has a faster way for some
+/// steps alone.
+///
+/// # Errors
+///
+/// What the storage reports; `out` is then partly written.
+///
+/// ```
+/// use lensor::storage::{Reader, read_each};
+/// use lensor::{StorageError, Tensor};
+///
+/// struct Bytes(Vec<u8>);
+/// impl Reader for Bytes {
+///     type Elem = u16;
+///     fn len(&self) -> usize { self.0.len() / 2 }
+///     fn read(&self, k: usize) -> u16 { u16::from_le_bytes([self.0[2 * k], self.0[2 * k + 1]]) }
+///     fn read_run(&self, start: usize, step: isize, out: &mut [u16]) -> Result<(), StorageError> {
+///         match self.0.get(2 * start..2 * (start + out.len())) {
+///             Some(run) if step == 1 => {
+///                 let (pairs, _) = run.as_chunks::<2>();
+///                 out.iter_mut().zip(pairs).for_each(|(slot, pair)| *slot = u16::from_le_bytes(*pair));
+///                 Ok(())
+///             }
+///             _ => read_each(self, start, step, out),
+///         }
+///     }
+/// }
+/// let t = Tensor::new([3], Bytes(vec![1, 0, 2, 0, 0, 1]))?;
+/// assert_eq!(t.view().to_vec()?, [1, 2, 256]);
+/// assert_eq!(t.flip(0)?.to_vec()?, [256, 2, 1]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
 #[inline]
-pub(crate) fn read_each<R: Reader + ?Sized>(
+pub fn read_each<R: Reader + ?Sized>(
     storage: &R,
     start: usize,
     step: isize,
@@ -292,6 +321,31 @@ pub(crate) fn read_each<R: Reader + ?Sized>(
     }
     for (k, slot) in out.iter_mut().enumerate() {
         *slot = storage.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
+    }
+    Ok(())
+}
+
+/// Writes a run element by element, by [`Writer::try_write`]: for storage whose [`Writer::write_run`] has a faster way for
+/// some steps alone.
+///
+/// # Errors
+///
+/// What the storage reports; the run is then partly written.
+///
+/// ```
+/// let mut list = vec![0; 5];
+/// lensor::storage::write_each(&mut list, 4, -2, &[1, 2, 3])?;
+/// assert_eq!(list, [3, 0, 2, 0, 1]);
+/// # Ok::<(), lensor::StorageError>(())
+/// ```
+pub fn write_each<W: Writer + ?Sized>(
+    storage: &mut W,
+    start: usize,
+    step: isize,
+    from: &[W::Elem],
+) -> Result<(), StorageError> {
+    for (k, &value) in from.iter().enumerate() {
+        storage.try_write(start.wrapping_add_signed(step.wrapping_mul(k as isize)), value)?;
     }
     Ok(())
 }
