@@ -213,6 +213,12 @@ impl<S: Reader> Reader for Rows<S> {
         match &self.0 {
             Kind::Direct(storage) => storage.read_run(start, step, out),
             Kind::ByRow(rows) if step == 1 => rows.run(start, out),
+            // The run the other way.
+            Kind::ByRow(rows) if step == -1 && start.checked_add(1) >= Some(out.len()) => {
+                rows.run(start + 1 - out.len(), out)?;
+                out.reverse();
+                Ok(())
+            }
             Kind::ByRow(_) => read_each(self, start, step, out),
         }
     }

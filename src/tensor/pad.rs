@@ -7,9 +7,9 @@ use super::concat;
 use super::flat::{Flat, check};
 use crate::error::{Error, Result, StorageError};
 use crate::grid::{Sides, sides_tell};
-use crate::memory::try_with_capacity;
+use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
-use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, joined_starts, read_each};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, joined_starts};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -49,17 +49,18 @@ fn padded<S: Reader>(
     if widths.len() != rank {
         return Err(Error::Rank { what: "pairs of widths", expected: rank, found: widths.len() });
     }
-    // In the order in which storage has its axes.
-    let order = storage_order(tensor.address_map());
-    let widths: SmallVec<[(usize, usize); 4]> = order.iter().map(|&axis| widths[axis]).collect();
-    let tensor = tensor.transpose(&order)?;
-    let inner = tensor.shape();
     let extent = |(&n, &(before, after)): (&usize, &(usize, usize))| {
         n.saturating_add(before).saturating_add(after)
     };
     // An extent beyond all numbers is too many elements as well.
-    let shape: Shape = inner.iter().zip(&widths).map(extent).collect();
+    let shape: Shape = tensor.shape().iter().zip(widths).map(extent).collect();
     let len = shape.count()?;
+    // In the order in which storage has its axes.
+    let order = storage_order(tensor.address_map());
+    let widths: SmallVec<[(usize, usize); 4]> = order.iter().map(|&axis| widths[axis]).collect();
+    let shape: Shape = order.iter().map(|&axis| shape[axis]).collect();
+    let tensor = tensor.transpose(&order)?;
+    let inner = tensor.shape();
     let last = widths.iter().rposition(|&width| width != (0, 0)).unwrap_or(0);
     let (within, first): (usize, usize) = match inner.get(last..) {
         Some([extent, behind @ ..]) => {
@@ -164,6 +165,32 @@ impl<S: Reader> Padded<S> {
         }
         Some(self.inner_shape.ravel(&index))
     }
+
+    /// Reads a block: the element at `address(k)` to slot `k`.
+    fn gather(
+        &self,
+        address: impl Fn(usize) -> usize,
+        out: &mut [S::Elem],
+    ) -> Result<(), StorageError> {
+        let lacking = |error| StorageError::new(0, error);
+        let mut slots = try_with_capacity(out.len()).map_err(lacking)?;
+        let mut positions = try_with_capacity(out.len()).map_err(lacking)?;
+        for (slot, element) in out.iter_mut().enumerate() {
+            *element = self.value;
+            if let Some(position) = self.inside(check(address(slot), self.len)?) {
+                slots.push(slot);
+                positions.push(position);
+            }
+        }
+        let same = list(std::iter::repeat_n(self.value, positions.len()));
+        let mut found = same.map_err(lacking)?;
+        self.inner.read_at(&positions, &mut found).map_err(|error| {
+            let at = positions.iter().position(|&position| position == error.address);
+            Flat::<S>::at(at.map_or(0, |at| address(slots[at])))(error)
+        })?;
+        slots.iter().zip(&found).for_each(|(&slot, &element)| out[slot] = element);
+        Ok(())
+    }
 }
 
 impl<S: Reader> Reader for Padded<S> {
@@ -186,8 +213,18 @@ impl<S: Reader> Reader for Padded<S> {
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
-        if step != 1 {
-            return read_each(self, start, step, out);
+        match step {
+            1 => {}
+            // The run the other way.
+            -1 if start.checked_add(1) >= Some(out.len()) => {
+                self.read_run(start + 1 - out.len(), 1, out)?;
+                out.reverse();
+                return Ok(());
+            }
+            _ => {
+                let address = |k: usize| start.wrapping_add_signed(step.wrapping_mul(k as isize));
+                return self.gather(address, out);
+            }
         }
         let (mut address, mut rest) = (start, out);
         while !rest.is_empty() {
@@ -214,6 +251,10 @@ impl<S: Reader> Reader for Padded<S> {
             (address, rest) = (address + count, later);
         }
         Ok(())
+    }
+
+    fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {
+        self.gather(|k| addresses[k], out)
     }
 
     fn blocks(&self) -> Option<&dyn Blocks<Elem = S::Elem>> {

@@ -221,6 +221,9 @@ fn parts_of_different_shapes_do_not_join() {
         pad(t([1, 1]), [(0, 0)], 0).unwrap_err(),
         Error::Rank { what: "pairs of widths", expected: 2, found: 1 }
     );
+    let turned = t([2, 3]).transpose([1, 0]).unwrap();
+    let text = pad(turned, [(usize::MAX, 0), (0, 0)], 0).unwrap_err().to_string();
+    assert!(text.contains(&format!("[{}, 2]", usize::MAX)), "{text}");
     let far = pad(t([1, 1]), [(usize::MAX, 0), (0, 0)], 0).unwrap_err();
     assert_eq!(far, Error::ShapeOverflow { shape: vec![usize::MAX, 1] });
 }

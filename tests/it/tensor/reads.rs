@@ -3,8 +3,10 @@
 use crate::model::Model;
 use crate::views::{bits, dense, reads_as};
 use lensor::arbitrary::{Aligned, Chain, ViewOp, Viewed, copy_under};
-use lensor::{Error, Reader, Shape, StorageError, Tensor};
+use lensor::tensor::pad;
+use lensor::{Error, Reader, Select, Shape, StorageError, Tensor};
 use quickcheck::{Arbitrary, Gen, TestResult, quickcheck};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 quickcheck! {
     /// Every way to read a tensor gives what copying gives.
@@ -184,5 +186,49 @@ fn iteration_names_each_error_and_goes_on() {
             }
             assert_eq!((elements.len(), elements.next()), (0, None));
         }
+    }
+}
+
+/// Counts elements that are read one by one.
+struct Runs(AtomicUsize);
+
+impl Reader for Runs {
+    type Elem = usize;
+
+    fn len(&self) -> usize {
+        5000
+    }
+
+    fn read(&self, address: usize) -> usize {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        address
+    }
+
+    fn read_run(&self, start: usize, step: isize, out: &mut [usize]) -> Result<(), StorageError> {
+        let address = |k: usize| start.wrapping_add_signed(step * k as isize);
+        out.iter_mut().enumerate().for_each(|(k, slot)| *slot = address(k));
+        Ok(())
+    }
+}
+
+/// Storage with a border is read in runs forwards and backwards, and by lists with steps.
+#[test]
+fn borders_are_read_in_runs_backwards() {
+    let t = Tensor::new([5000], Runs(AtomicUsize::new(0))).unwrap();
+    let padded = pad(&t, [(3, 4)], 7).unwrap();
+    let mut model = vec![7; 3];
+    model.extend(0..5000);
+    model.extend([7; 4]);
+    assert_eq!(padded.to_vec().unwrap(), model);
+    let flipped = padded.view().flip(0).unwrap();
+    assert!(flipped.to_vec().unwrap().iter().eq(model.iter().rev()));
+    assert_eq!(t.storage().0.load(Ordering::Relaxed), 0);
+    for step in [3, -7] {
+        let stepped = padded.view().select((Select::every(step),)).unwrap().to_vec().unwrap();
+        let expected: Vec<usize> = match step {
+            3 => model.iter().step_by(3).copied().collect(),
+            _ => model.iter().rev().step_by(7).copied().collect(),
+        };
+        assert_eq!(stepped, expected);
     }
 }
