@@ -1,7 +1,7 @@
 //! Shapes with one axis changed, and axes made one.
 
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Lazy};
+use crate::expr::{Boxed, Expr, Lazy, erased, first_fault};
 use crate::ops::reduce::Axes;
 use crate::shape::{Align, Shape};
 use smallvec::SmallVec;
@@ -21,10 +21,26 @@ impl MergedAxes {
     }
 
     /// An error of the operand in which the axes are one as one of the operand that was given.
-    pub(super) fn restored(&self, error: Error) -> Error {
-        let Error::EmptyReduction { .. } = error else { return error };
+    pub(super) fn restored<E: Expr>(&self, a: &Lazy<E>, error: Error) -> Error {
+        let Error::EmptyReduction { .. } = error else {
+            let given = self.given(a);
+            return given.ok().and_then(|given| first_fault(&given, &error)).unwrap_or(error);
+        };
         let empty = self.axes.iter().copied().find(|&axis| self.shape[axis] == 0);
         Error::EmptyReduction { axis: empty.unwrap_or_default(), shape: self.shape.to_vec() }
+    }
+
+    /// The operand that was given.
+    fn given<'a, E: Expr>(&self, a: &'a Lazy<E>) -> Result<Lazy<Boxed<'a, E::Elem>>> {
+        let extents: SmallVec<[usize; 4]> =
+            self.axes.iter().map(|&axis| self.shape[axis]).collect();
+        let others = (0..self.shape.rank()).filter(|axis| !self.axes.contains(axis));
+        let mut places: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.shape.rank());
+        let order = others.chain(self.axes.iter().copied()).enumerate();
+        order.for_each(|(place, axis)| places[axis] = place);
+        let mut given = Lazy(erased(&a.0));
+        given.change(&mut |map| map.split_axis(self.axis(), &extents[..])?.transpose(&places))?;
+        Ok(given)
     }
 }
 

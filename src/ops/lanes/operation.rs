@@ -183,7 +183,7 @@ where
         let extent = shape.extent(self.axis)?;
         let results = self.operation.results()?.unwrap_or(extent);
         self.operation.check(&shape, self.axis).map_err(|error| match merged {
-            Some(merged) => merged.restored(error),
+            Some(merged) => merged.restored(&self.a, error),
             None => error,
         })?;
         shape.with_extent(self.axis, results)
@@ -238,8 +238,11 @@ where
         let compute = |lanes: Both<'_, '_, A::Elem, B::Elem>, numbers, out: &mut [O::Elem]| {
             self.operation.compute(&mut <_>::default(), lanes, numbers, out)
         };
-        zip_blocks((a, b), self.axis, out, false, compute)
-            .map_err(|error| self.operation.located(error, b))
+        let done = zip_blocks((a, b), self.axis, out, false, compute);
+        done.map_err(|error| match self.merged() {
+            Ok(Some(merged)) => merged.restored(&self.a, error),
+            _ => self.operation.located(error, b),
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Correlation with a kernel: slabs of the operand with a border, and weighted sums of their lines.
 
+use super::border::{Border, Mode};
 use super::field::Slab;
 use crate::compute::{Compute, Deferred, reads};
 use crate::dtype::Arithmetic;
@@ -16,74 +17,6 @@ use crate::tensor::Tensor;
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ops::Range;
-
-/// What lies beyond the border of an operand, of `a b c d` for example.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Border {
-    /// Zeros: `0 0 | a b c d | 0 0`.
-    Zero,
-    /// The nearest element: `a a | a b c d | d d`.
-    Clamp,
-    /// The operand again: `c d | a b c d | a b`.
-    Wrap,
-    /// Its mirror image about the last element: `c b | a b c d | c b`. NumPy's `pad` with mode `reflect`.
-    Reflect,
-}
-
-/// Which part of a convolution, for an axis of extent `n` and a kernel of extent `k`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// All places where the kernel meets the operand: extent `n + k - 1`, or 0 if `n` is.
-    Full(Border),
-    /// The middle of [`Self::Full`], from its element `(k - 1) / 2` on, as NumPy has it: extent `n`.
-    Same(Border),
-    /// The places where the kernel lies inside: extent `n - k + 1`.
-    Valid,
-}
-
-impl Mode {
-    fn edge(self) -> Border {
-        match self {
-            Self::Full(edge) | Self::Same(edge) => edge,
-            Self::Valid => Border::Zero,
-        }
-    }
-
-    /// Elements before the first one that a kernel of extent `k` reaches, and extent of the result.
-    fn extent(self, axis: usize, n: usize, k: usize) -> Result<[usize; 2]> {
-        let refused = Err(Error::Window { axis, window: k, extent: n });
-        match self {
-            _ if k == 0 => refused,
-            Self::Valid if k > n => refused,
-            Self::Valid => Ok([0, n - k + 1]),
-            Self::Same(_) => Ok([k / 2, n]),
-            Self::Full(_) if n == 0 => Ok([0, 0]),
-            Self::Full(_) => Ok([k - 1, n.saturating_add(k - 1)]),
-        }
-    }
-}
-
-impl Border {
-    /// Which element of an axis of extent `n` stands at place `at` of it, which may lie beyond the border;
-    /// `None` for zeros.
-    fn source(self, at: isize, n: usize) -> Option<usize> {
-        let end = n as isize;
-        if (0..end).contains(&at) {
-            return Some(at as usize);
-        }
-        match self {
-            Self::Zero => None,
-            Self::Clamp => Some(at.clamp(0, end - 1) as usize),
-            Self::Wrap => Some(at.rem_euclid(end) as usize),
-            Self::Reflect if n == 1 => Some(0),
-            Self::Reflect => {
-                let period = 2 * (end as i128 - 1);
-                let place = (at as i128).rem_euclid(period);
-                Some(place.min(period - place) as usize)
-            }
-        }
-    }
-}
 
 /// Elements of a slab, at least.
 const SLAB: usize = 1 << 16;
@@ -122,7 +55,19 @@ where
             kernel = kernel.flip(axis)?;
         }
         check_copies(&kernel, kernel.shape()?.count()?)?;
-        Ok(kernel.eval()?.into_storage())
+        let weights = kernel.eval().map_err(|error| first_error(&self.kernel, error))?;
+        Ok(weights.into_storage())
+    }
+
+    /// Computes some indexes of the first axis.
+    fn fill_items(
+        &self,
+        sums: Sums<E::Ref<'_>>,
+        items: Range<usize>,
+        out: &mut [MaybeUninit<E::Elem>],
+    ) -> Result<Filled> {
+        let sums = Sums { weights: self.weights()?, ..sums };
+        sums.fill(items, out).map_err(|error| first_error(&self.operand, error))
     }
 }
 
@@ -142,8 +87,9 @@ where
     reads!(operand, kernel);
 
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
-        let sums = Sums { weights: self.weights()?, ..self.sums()? };
-        sums.fill(0..sums.extents[0], out)
+        let sums = self.sums()?;
+        let items = 0..sums.extents[0];
+        self.fill_items(sums, items, out)
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
@@ -159,8 +105,7 @@ where
             (2.., Some(items)) => items.clone(),
             _ => 0..sums.extents[0],
         };
-        let sums = Sums { weights: self.weights()?, ..sums };
-        let data = inner::collect(shape.count()?, |out| sums.fill(items, out))?;
+        let data = inner::collect(shape.count()?, |out| self.fill_items(sums, items, out))?;
         Tensor::new(shape, data)
     }
 
@@ -320,7 +265,7 @@ where
                 let start = self.before[axis];
                 middle = middle.slice(axis, start..start + self.shape[axis])?;
             }
-            part.assign_to(&mut middle).map_err(|error| first_error(&self.operand, error))?;
+            part.assign_to(&mut middle)?;
         }
         let mut data = slab.into_storage();
         if self.edge != Border::Zero {
@@ -385,15 +330,5 @@ where
             )?;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Border;
-
-    #[test]
-    fn the_longest_axis_has_a_mirror_image() {
-        assert_eq!(Border::Reflect.source(-2, isize::MAX as usize), Some(2));
     }
 }

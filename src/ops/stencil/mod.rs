@@ -16,13 +16,15 @@
 //! it lies, any other is evaluated a block of its first axis at a time, but a vector at once; a vector is computed by one
 //! thread. Results do not depend on either.
 
+mod border;
 mod convolve;
 mod derivative;
 mod field;
 mod rule;
 mod spacing;
 
-pub use convolve::{Border, Correlation, Mode};
+pub use border::{Border, Mode};
+pub use convolve::Correlation;
 pub use derivative::Derivative;
 pub use rule::EdgeOrder;
 pub use spacing::{IntoSpacing, Spacing};

@@ -350,6 +350,13 @@ fn faults_keep_their_index() {
     for mode in [Mode::Valid, Mode::Same(Border::Clamp), Mode::Full(Border::Zero)] {
         assert_eq!(lazy().convolve(&kernel, mode).eval().map(drop), fault);
     }
+    // Of rank 1, and of the kernel, which a convolution turns around.
+    let divided = |list: Vec<i32>| Tensor::full([list.len()], 6).unwrap() / Tensor::from(list);
+    let faulty = divided(vec![1, 1, 0, 0]);
+    let found = faulty.correlate(&Tensor::from(vec![1, 1]), Mode::Valid).eval();
+    assert_eq!(found.map(drop), Err(Error::Arithmetic { index: vec![2] }));
+    let found = Tensor::full([5], 1).unwrap().convolve(divided(vec![0, 1, 0]), Mode::Valid).eval();
+    assert_eq!(found.map(drop), Err(Error::Arithmetic { index: vec![0] }));
 }
 
 #[test]

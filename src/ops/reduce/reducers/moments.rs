@@ -206,7 +206,9 @@ impl Moments {
 
     fn variance(self, ddof: usize) -> f64 {
         let freedom = self.count - ddof as f64;
-        if freedom > 0.0 { self.squares / freedom } else { f64::NAN }
+        // Squares that are too small to be numbers may leave less than nothing.
+        let squares = if self.squares < 0.0 { 0.0 } else { self.squares };
+        if freedom > 0.0 { squares / freedom } else { f64::NAN }
     }
 }
 

@@ -333,3 +333,23 @@ fn endless_bins_are_explained_and_not_counted() {
     assert!(!format!("{:?}", counts.explain()).is_empty());
     assert!(counts.eval().is_err());
 }
+
+/// Faults of operands whose axes are made one for a median are told where the operand has them, the first of these.
+#[test]
+fn faults_are_those_of_the_operand_that_was_given() -> Result<(), Error> {
+    let ones = Tensor::from_vec([2, 3, 2], vec![1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 1])?;
+    let sixes = Tensor::full([2, 3, 2], 6)?;
+    let faulty = || &sixes / &ones;
+    let expected = Some(Error::Arithmetic { index: vec![1, 0, 1] });
+    assert_eq!(faulty().sum(..).eval().err(), expected);
+    assert_eq!(faulty().median(..).eval().err(), expected);
+    assert_eq!(faulty().mode([0, 2]).eval().err(), expected);
+    assert_eq!(faulty().median([1, 0]).eval().err(), expected);
+    assert_eq!(faulty().quantiles([0, 1], [0.0, 1.0], Interpolation::Lower).eval().err(), expected);
+    let mut out = Tensor::full([4], 0.0)?;
+    let median = faulty().median([0, 2]).keepdims();
+    assert_eq!(median.shape()?, [1, 3, 1]);
+    let wanted = faulty().cast::<f64>().median([0, 1]);
+    assert_eq!(wanted.assign_to(&mut out.view_mut().slice(0, 1..3)?).err(), expected);
+    Ok(())
+}
