@@ -5,14 +5,17 @@
 //! used again while they are held.
 
 mod edges;
+mod groups;
 #[cfg(test)]
 mod tests;
 
 use super::footprint::table;
+use super::grid::{COARSE, Lane};
 use super::{Area, Grid, Loop, Nest, Operand, PerOperand, Step, Supply, TableRef};
 use crate::error::Result;
 use crate::memory::{list, push};
 use edges::Edges;
+use groups::Groups;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -113,7 +116,7 @@ impl Cuts {
             order.sort_by_key(|&l| std::cmp::Reverse(nest.loops[l].steps[k].stride.unsigned_abs()));
         }
         let mut cuts = Self { group: SmallVec::from_elem(1, starts.len()), nest, starts, order };
-        cuts.group_blocks(&areas);
+        cuts.group_blocks(&areas, most);
         Ok(cuts)
     }
 
@@ -157,32 +160,38 @@ impl Cuts {
         nest
     }
 
-    /// Chooses groups of boxes whose blocks can be held together, where several operands come in blocks.
-    fn group_blocks(&mut self, areas: &[Option<(&Grid, Area)>]) {
+    /// Chooses groups of boxes whose blocks can be held together, where several operands come in blocks. Boxes that would be
+    /// small are one where that is a group, as far as `most` elements go.
+    fn group_blocks(&mut self, areas: &[Option<(&Grid, Area)>], most: usize) {
         let grids: PerOperand<_> = areas.iter().flatten().collect();
-        let held = grids.iter().map(|(grid, _)| grid.held).min().unwrap_or(0);
         if grids.len() < 2 {
             return;
         }
-        let blocks = |group: &[usize]| -> usize {
-            let of_operand = |area: &Area| -> usize {
-                let lanes = area.lanes.iter().zip(group).filter(|(lane, _)| lane.is_some());
-                lanes.map(|(_, parts)| *parts).fold(1, usize::saturating_mul)
-            };
-            grids.iter().map(|(_, area)| of_operand(area)).fold(0, usize::saturating_add)
+        let operands = grids.iter().map(|(grid, area)| {
+            let [first, last] = area.blocks(grid);
+            let of_loop =
+                |lane: &Option<Lane>| lane.map_or(1, |l| last[l.axis] - first[l.axis] + 1);
+            area.lanes.iter().map(of_loop).collect()
+        });
+        let groups = Groups {
+            parts: self.starts.iter().map(Vec::len).collect(),
+            order: &self.order,
+            operands: operands.collect(),
+            held: grids.iter().map(|(grid, _)| grid.held).min().unwrap_or(0),
         };
-        loop {
-            let grown = (0..self.group.len()).filter(|&l| self.group[l] < self.starts[l].len());
-            let grown = grown.map(|l| {
-                let mut group = self.group.clone();
-                group[l] = (2 * group[l]).min(self.starts[l].len());
-                (blocks(&group), group)
-            });
-            // Of several ways the one whose groups are nearest to squares.
-            match grown.min_by_key(|(blocks, group)| (*blocks, group.iter().max().copied())) {
-                Some((blocks, group)) if blocks <= held => self.group = group,
-                _ => return,
-            }
+        let small = self.average() < COARSE;
+        let few = |l: usize| {
+            let length = (self.nest.loops[l].extent / self.starts[l].len()).max(1);
+            if small { FEW.div_ceil(length) } else { 1 }
+        };
+        self.group = groups.choose(&(0..self.starts.len()).map(few).collect());
+        for &l in self.order.iter().rev().filter(|_| small) {
+            let room = (most / self.average().max(1)).clamp(1, self.group[l]);
+            let times = (1..=room).rev().find(|times| self.group[l].is_multiple_of(*times));
+            let times = times.unwrap_or(1);
+            let starts = std::mem::take(&mut self.starts[l]);
+            self.starts[l] = starts.into_iter().step_by(times).collect();
+            self.group[l] /= times;
         }
     }
 }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// Fewest elements of blocks that evaluations go through one by one.
-const COARSE: usize = 1 << 12;
+pub(super) const COARSE: usize = 1 << 12;
 
 /// Boxes that are large are copied whole with at most as many elements for each that is wanted.
 const SPARSEST: usize = 4;

@@ -1,0 +1,90 @@
+//! Groups of boxes whose blocks are held together, where several operands come in blocks.
+
+use smallvec::SmallVec;
+
+/// One number a loop.
+pub(super) type PerLoop = SmallVec<[usize; 4]>;
+
+/// Loops in parts, and the blocks of operands along them.
+pub(super) struct Groups<'a> {
+    /// Parts of each loop.
+    pub(super) parts: PerLoop,
+    /// Loops, those first whose parts change last.
+    pub(super) order: &'a [usize],
+    /// In how many blocks each operand lies along each loop: 1 where it stays in one.
+    pub(super) operands: SmallVec<[PerLoop; 4]>,
+    /// Blocks that are held.
+    pub(super) held: usize,
+}
+
+impl Groups<'_> {
+    /// Blocks of an operand in so many parts of a loop that follow one another.
+    fn span(&self, blocks: &PerLoop, l: usize, parts: usize) -> usize {
+        match blocks[l] {
+            1 => 1,
+            blocks => blocks.saturating_mul(parts).div_ceil(self.parts[l]).min(parts),
+        }
+    }
+
+    /// Blocks of all operands in a group of so many parts of each loop.
+    fn blocks(&self, group: &PerLoop) -> usize {
+        let of_operand = |blocks: &PerLoop| {
+            let spans = group.iter().enumerate().map(|(l, &parts)| self.span(blocks, l, parts));
+            spans.fold(1, usize::saturating_mul)
+        };
+        self.operands.iter().map(of_operand).fold(0, usize::saturating_add)
+    }
+
+    /// How many blocks are loaded, about, if those of one group are held.
+    fn loads(&self, group: &PerLoop) -> usize {
+        let of_operand = |blocks: &PerLoop| {
+            let Some(last) = self.order.iter().rposition(|&l| blocks[l] > 1) else { return 1 };
+            let along = self.order[..=last].iter().enumerate().map(|(place, &l)| {
+                let groups = self.parts[l].div_ceil(group[l]);
+                // Along the last loop to other blocks, groups share those at their ends.
+                if place == last { blocks[l] } else { groups * self.span(blocks, l, group[l]) }
+            });
+            along.fold(1, usize::saturating_mul)
+        };
+        self.operands.iter().map(of_operand).fold(0, usize::saturating_add)
+    }
+
+    /// Parts of each loop in a group, so that few blocks are loaded; `few` is what groups have at least, if that fits
+    /// with room for more. Of groups that are as good, those nearest to squares: boxes and their mirror images.
+    pub(super) fn choose(&self, few: &PerLoop) -> PerLoop {
+        let mut group: PerLoop = self.parts.iter().map(|_| 1).collect();
+        let grow = |group: &PerLoop, l: usize, parts: usize, held: usize| {
+            let mut grown = group.clone();
+            grown[l] = parts.min(self.parts[l]);
+            (grown[l] > group[l] && self.blocks(&grown) <= held).then_some(grown)
+        };
+        let largest = |group: &PerLoop| group.iter().max().copied();
+        loop {
+            let short = (0..group.len()).filter(|&l| group[l] < few[l]);
+            let grown = short.filter_map(|l| grow(&group, l, 2 * group[l], self.held / 2));
+            match grown.min_by_key(|group| (self.blocks(group), largest(group))) {
+                Some(grown) => group = grown,
+                None => break,
+            }
+        }
+        loop {
+            let grown = (0..group.len()).filter_map(|l| {
+                let longer = |parts| grow(&group, l, parts, self.held);
+                longer(2 * group[l]).or_else(|| {
+                    // As long as fits.
+                    let (mut low, mut high) = (group[l], (2 * group[l]).min(self.parts[l]));
+                    while high - low > 1 {
+                        let middle = low.midpoint(high);
+                        if longer(middle).is_some() { low = middle } else { high = middle }
+                    }
+                    longer(low)
+                })
+            });
+            let best = |group: &PerLoop| (self.loads(group), self.blocks(group), largest(group));
+            match grown.min_by_key(best) {
+                Some(grown) => group = grown,
+                None => return group,
+            }
+        }
+    }
+}
