@@ -2,7 +2,7 @@
 //!
 //! A [`Deferred`] is what folds, scans, windows, segments, operations on lanes, products, derivatives, convolutions and
 //! lists of indexes give. It is computed by [`Deferred::eval`] or
-//! [`Deferred::assign_to`], or as an operand: it may stand wherever a tensor may.
+//! [`Deferred::assign_to`], or as an operand: it may stand wherever an operand of an expression may.
 //!
 //! ```
 //! use lensor::prelude::*;
@@ -28,8 +28,8 @@ pub use pending::Pending;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, IntoExpr, Lazy, NOT_COMPUTED, Prepare, SharedResult, moved, prepared,
-    selectors,
+    Boxes, Explanation, IntoExpr, Lazy, MOST_BYTES, NOT_COMPUTED, Prepare, SharedResult,
+    block_starts, moved, prepared, selectors,
 };
 use crate::kernel::{Filled, PARALLEL, at_once, inner, threads};
 use crate::map::AddressMap;
@@ -298,7 +298,11 @@ impl<C: Compute> Deferred<C> {
         }
         out.address_map().check_injective()?;
         let _results_of_leaves = prepared(&mut |visit| self.operation.deferred(visit))?;
-        for ranges in self.operation.boxes(box_of(layout.count()))? {
+        let mut boxes = self.operation.boxes(box_of(layout.count()))?;
+        if let Some(starts) = block_starts(out)? {
+            boxes = boxes.in_blocks(starts, MOST_BYTES / size_of::<C::Elem>().max(1));
+        }
+        for ranges in boxes {
             let results = self.operation.eval_box(&ranges);
             let results = results.map_err(|error| match error {
                 Error::OutOfMemory { .. } => error,

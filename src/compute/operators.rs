@@ -34,8 +34,8 @@ pub(crate) use for_operands;
 macro_rules! reads {
     ($first:ident $(, $other:ident)*) => {
         fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn $crate::expr::Prepare)) {
-            self.$first.deferred(visit);
-            $(self.$other.deferred(visit);)*
+            $crate::expr::deferred_of(&self.$first, visit);
+            $($crate::expr::deferred_of(&self.$other, visit);)*
         }
 
         fn depth(&self) -> usize {

@@ -2,8 +2,11 @@
 
 mod touched;
 
+pub(crate) use touched::block_starts;
+
 use super::{Expr, Leaf};
-use crate::grid::Sides;
+use crate::error::StorageError;
+use crate::grid::{PerAxis, Sides};
 use crate::kernel::{Grid, Supply};
 use crate::storage::Reader;
 use std::sync::Arc;
@@ -24,10 +27,12 @@ pub(crate) enum Access {
     },
 }
 
+/// Bytes that are held at most so that blocks are loaded and stored once.
+pub(crate) const MOST_BYTES: usize = 1 << 27;
+
 /// Elements that are copied at once of an expression of storage in blocks: `least`, or as many as the blocks that it
 /// holds for a thread have, up to 128 MiB of them. `None` of other expressions.
 pub(crate) fn room<E: Expr>(e: &E, least: usize) -> Option<usize> {
-    const MOST_BYTES: usize = 1 << 27;
     let most = |leaf: &Leaf<'_>| MOST_BYTES / leaf.elem_bytes.max(size_of::<E::Elem>()).max(1);
     let mut room: Option<usize> = None;
     e.leaves(&mut |leaf| {
@@ -38,6 +43,28 @@ pub(crate) fn room<E: Expr>(e: &E, least: usize) -> Option<usize> {
         }
     });
     room
+}
+
+/// A block that could not be loaded, so that it is not tried again for each of its elements.
+#[derive(Debug)]
+pub(crate) struct BadBlock {
+    sides: Sides,
+    index: PerAxis,
+    pub(crate) error: StorageError,
+}
+
+impl BadBlock {
+    /// The block of an address of storage that comes in blocks.
+    pub(crate) fn of<R: Reader>(storage: &R, address: usize, error: &StorageError) -> Option<Self> {
+        let sides = Access::grid(storage)?.sides;
+        let index = (address < sides.len).then(|| sides.find(address).0)?;
+        Some(Self { sides, index, error: error.clone() })
+    }
+
+    /// Whether the element of an address lies in it.
+    pub(crate) fn has(&self, address: usize) -> bool {
+        address < self.sides.len && self.sides.find(address).0 == self.index
+    }
 }
 
 impl Access {

@@ -108,6 +108,13 @@ pub(crate) fn erased<E: Expr>(e: &E) -> Boxed<'_, E::Elem> {
     Boxed::new(NodeRef::Borrowed(e), e.depth(), e.leaf_count())
 }
 
+/// One whose type was erased before.
+pub(super) fn borrowed<T>(e: &dyn Node<T>) -> Boxed<'_, T> {
+    let mut leaves = 0;
+    e.leaves(&mut |_| leaves += 1);
+    Boxed::new(NodeRef::Borrowed(e), e.depth(), leaves)
+}
+
 impl<'a, T> Boxed<'a, T> {
     #[inline(never)]
     fn new(node: NodeRef<'a, T>, depth: usize, leaf_count: usize) -> Self {

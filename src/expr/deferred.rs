@@ -86,6 +86,16 @@ pub(crate) fn prepare(e: &dyn Tree) -> Result<Kept<'_>> {
     if defers(e) { compute(e) } else { Ok(Kept::default()) }
 }
 
+/// Calls `visit` with the deferred operations that an operand reads, if it has elements.
+pub(crate) fn deferred_of<'a>(e: &'a dyn Tree, visit: Visit<'_, 'a>) {
+    let mut some = None;
+    e.deferred(&mut |operation| {
+        if *some.get_or_insert_with(|| e.shape().is_ok_and(|shape| !shape.contains(&0))) {
+            visit(operation);
+        }
+    });
+}
+
 /// Whether some leaf is a deferred operation.
 #[inline]
 pub(crate) fn defers(e: &dyn Tree) -> bool {

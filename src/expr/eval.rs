@@ -14,7 +14,6 @@ use crate::kernel::{
     self, Blocking, Filled, LARGE, Output, PerOperand, Place, Source, Steps, Stop, Tile, TileSource,
 };
 use crate::map::{self, AddressMap};
-use crate::memory::list;
 use crate::shape::{Align, Shape};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
@@ -159,6 +158,9 @@ pub(super) fn assign<T: Copy + Send + Sync>(
         return done.map_err(|stop| located(e, map, stop));
     }
     let shape = destination(e, map)?;
+    if shape.contains(&0) {
+        return Ok(());
+    }
     let _results = prepare(e)?;
     if let Some(done) = sparse::assign_entries(e, &shape, map, storage) {
         return done;
@@ -339,35 +341,6 @@ pub(super) fn run<T: Copy + Send + Sync>(
     kernel::evaluate(source, &prepared.shape, &prepared.operands(&stages), blocking, out)
 }
 
-/// Evaluates `e` at `shape` block by block, with the places that `map` gives them.
-pub(crate) fn for_each_block<T: Copy + Send + Sync>(
-    e: &dyn Node<T>,
-    shape: &Shape,
-    map: &AddressMap,
-    mut visit: impl FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>,
-) -> Result<()> {
-    match visit_blocks(e, shape, map, &mut visit) {
-        Ok(()) | Err(Stop::Done) => Ok(()),
-        Err(stop) => Err(locate::explain_stop(e, shape, map, stop, None)),
-    }
-}
-
-/// What is called with blocks of elements: their places, their rows and columns, and themselves.
-pub(super) type Visit<'v, T> = &'v mut dyn FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>;
-
-/// As [`for_each_block`], with the reason of a stop still to be explained.
-#[inline(never)]
-pub(super) fn visit_blocks<T: Copy + Send + Sync>(
-    e: &dyn Node<T>,
-    shape: &Shape,
-    map: &AddressMap,
-    visit: Visit<'_, T>,
-) -> Result<(), Stop> {
-    let prepared = Prepared::new(e, shape, map);
-    let stages = prepared.stages();
-    kernel::evaluate_blocks(&Fused(e), &prepared.shape, &prepared.operands(&stages), visit)
-}
-
 /// An expression as a source of tiles.
 struct Fused<'e, T>(&'e dyn Node<T>);
 
@@ -375,13 +348,4 @@ impl<T: Copy> Source<T> for Fused<'_, T> {
     fn open(&self) -> Box<dyn TileSource<T> + '_> {
         Box::new(self.0.open())
     }
-}
-
-/// Addresses of one row of a tile.
-pub(super) fn row_addresses(place: &Place<'_>, row: usize, columns: usize) -> Result<Vec<usize>> {
-    let mut addresses = list((0..columns).map(|column| place.at(row, column) as usize))?;
-    if let Some(relocate) = place.relocate {
-        relocate.relocate(&mut addresses);
-    }
-    Ok(addresses)
 }

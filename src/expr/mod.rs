@@ -15,6 +15,7 @@ mod access;
 mod apply;
 mod arrays;
 mod boxed;
+mod boxes;
 mod deferred;
 mod elements;
 mod elementwise;
@@ -38,15 +39,18 @@ mod tables;
 mod update;
 
 pub(crate) use crate::kernel::Stop;
-pub(crate) use access::{Access, room};
+pub(crate) use access::{Access, BadBlock, MOST_BYTES, block_starts, room};
 pub use apply::{Apply, Op};
 pub(crate) use boxed::erased;
 pub use boxed::{BoxExpr, Boxed};
+pub(crate) use boxes::*;
 pub use deferred::Prepare;
-pub(crate) use deferred::{Missing, SharedResult, defers, prepare, prepare_all, prepared};
+pub(crate) use deferred::{
+    Missing, SharedResult, deferred_of, defers, prepare, prepare_all, prepared,
+};
 pub(crate) use elements::{elements_at, failed_at, fill_all, write_elements};
 pub use elementwise::*;
-pub(crate) use eval::{SMALL, for_each_block, is_small, small_elements, small_in_words};
+pub(crate) use eval::{SMALL, is_small, small_elements, small_in_words};
 pub use explain::Explanation;
 pub(crate) use explain::{NOT_COMPUTED, bytes_read, densely};
 pub use lazy::Lazy;
@@ -70,11 +74,11 @@ pub(crate) use {implement::*, tables::*, update::update_with};
 pub mod machinery {
     pub use super::apply::{ApplyCursor, ApplyRow};
     pub use super::boxed::{BoxedCursor, BoxedRow};
+    pub use super::boxes::Boxes;
     pub use super::deferred::Kept;
     pub use super::leaf::{LeafCursor, LeafRow};
     pub use super::node::{StoredOnly, Worker};
     pub use super::operands::Function;
-    pub use super::pieces::Boxes;
     pub use super::sparse::{Block, Maps, Share, StoredCursor, StoredLeaf};
     pub use crate::kernel::{Cursor, Dest, Fault, Filled, Local, Place, Row, Steps, Stop, Tile};
 }

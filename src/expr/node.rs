@@ -327,15 +327,6 @@ impl<T: Copy> TileSource<T> for Worker<'_, T> {
         self.work.bind(tile, &mut 1)?;
         fill_bound(&*self.work, &mut self.scratch, tile, dest)
     }
-
-    fn block(&mut self, tile: &Tile<'_>) -> Result<&[T], Stop> {
-        let tile = Tile { dense: true, ..*tile };
-        self.work.bind(&tile, &mut 1)?;
-        match self.scratch.fill(&*self.work, 0, tile.sides())? {
-            (_, true) => Err(Stop::Fault),
-            (block, false) => Ok(block),
-        }
-    }
 }
 
 /// Evaluates a tile whose rows follow one another in `out` and fill it.

@@ -1,149 +1,16 @@
 //! Evaluation in row-major pieces, for results that are not to be kept whole.
 
-use super::{Expr, IntoExpr, Lazy, check_copies, prepare, room};
+use super::{
+    Boxes, Expr, IntoExpr, Lazy, box_shape, check_copies, defers, erased, prepare, room, selectors,
+};
 use crate::error::{Error, Result};
-use crate::map::{IntoMask, IntoNumbers, Mask, Select};
+use crate::map::{IntoMask, IntoNumbers, Mask};
 use crate::shape::Shape;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Indexes beside a whole axis that are taken at once at least: neighbours share cache lines.
-const FEW: usize = 16;
-
 /// Elements that are evaluated at once of storage in blocks, if the blocks that it holds have fewer.
 pub(crate) const FAR: usize = 1 << 20;
-
-/// Boxes of a shape that follow one another in row-major order and hold at most `limit` elements each, or
-/// one: a range per axis, up to the last axis that is not whole.
-///
-/// A box is a range of the first axis whose single items fit, at one index of the axes before it. The last along that
-/// axis may be a little larger where that is said.
-#[derive(Debug, Clone)]
-pub struct Boxes {
-    shape: Shape,
-    /// Axes up to the one that is cut, and the extent of a box along that one.
-    cut: usize,
-    length: usize,
-    /// Extent that the last box along that axis has at least, or it is one with the box before it.
-    least: usize,
-    /// Numbers of the boxes that are left.
-    numbers: Range<usize>,
-    /// Axes that every box has whole, with their extents; they count as 1 in `shape`.
-    whole: Vec<(usize, usize)>,
-}
-
-impl Boxes {
-    pub(crate) fn new(shape: Shape, limit: usize) -> Self {
-        let limit = limit.max(1);
-        // Axes that are not whole, and the elements of one item of the last of them.
-        let (mut cut, mut item) = (shape.rank(), 1_usize);
-        while cut > 0 && item.saturating_mul(shape[cut - 1]) <= limit {
-            cut -= 1;
-            item *= shape[cut];
-        }
-        let length = (limit / item.max(1)).max(1);
-        Self { cut, length, least: 1, numbers: 0..0, shape, whole: Vec::new() }.numbered()
-    }
-
-    /// With all numbers.
-    fn numbered(mut self) -> Self {
-        let steps = (0..self.cut).map(|axis| self.steps(axis));
-        self.numbers.end =
-            match self.shape.contains(&0) || self.whole.iter().any(|axis| axis.1 == 0) {
-                true => 0,
-                false => steps.fold(1, usize::saturating_mul),
-            };
-        self
-    }
-
-    /// The same, of which none has fewer elements side by side than this, if all together do not: for what goes another way
-    /// then, and sums in another order.
-    pub(crate) fn at_least(self, least: usize) -> Self {
-        match self.shape[self.cut..].iter().all(|extent| *extent == 1) {
-            true => Self { least, ..self }.numbered(),
-            false => self,
-        }
-    }
-
-    /// Boxes that have some axes whole, and more than `limit` elements only to have a few of the others.
-    pub(crate) fn around(shape: &Shape, limit: usize, is_whole: impl Fn(usize) -> bool) -> Self {
-        let axes = || shape.iter().copied().enumerate();
-        let each = axes().filter(|(axis, _)| is_whole(*axis)).map(|(_, extent)| extent);
-        let each = each.fold(1, usize::saturating_mul).max(1);
-        let extents = axes().map(|(axis, extent)| if is_whole(axis) { 1 } else { extent });
-        let mut boxes = Self::new(extents.collect(), (limit / each).max(FEW));
-        boxes.whole = axes().filter(|(axis, _)| is_whole(*axis)).collect();
-        boxes.numbered()
-    }
-
-    /// Boxes along an axis that is not whole.
-    fn steps(&self, axis: usize) -> usize {
-        let length = if axis + 1 == self.cut { self.length } else { 1 };
-        let (full, rest) = (self.shape[axis] / length, self.shape[axis] % length);
-        full + usize::from(rest > 0 && (rest >= self.least || full == 0))
-    }
-
-    /// The box of a number.
-    fn at(&self, mut number: usize) -> Vec<Range<usize>> {
-        let mut ranges: Vec<_> = (0..self.cut).map(|axis| 0..self.shape[axis]).collect();
-        for axis in (0..self.cut).rev() {
-            let (steps, length) =
-                (self.steps(axis), if axis + 1 == self.cut { self.length } else { 1 });
-            let (step, extent) = (number % steps, self.shape[axis]);
-            let start = step * length;
-            ranges[axis] = start..if step + 1 == steps { extent } else { start + length };
-            number /= steps;
-        }
-        for &(axis, extent) in &self.whole {
-            if let Some(range) = ranges.get_mut(axis) {
-                *range = 0..extent;
-            }
-        }
-        ranges
-    }
-
-    /// Boxes that are left.
-    pub(crate) fn count_left(&self) -> usize {
-        self.numbers.len()
-    }
-
-    /// The first half of the boxes that are left, the others, and the elements of the first half. No axis is whole
-    /// in all of them.
-    pub(crate) fn halves(self) -> (Self, Self, usize) {
-        let middle = self.numbers.start + self.numbers.len() / 2;
-        let position = |number: usize| {
-            let starts = self.at(number);
-            let starts = starts.iter().map(|range| range.start).chain(std::iter::repeat(0));
-            let digits = starts.zip(self.shape.iter());
-            digits.fold(0, |position, (start, extent)| position * extent + start)
-        };
-        let elements = position(middle) - position(self.numbers.start);
-        let (start, end) = (self.numbers.start, self.numbers.end);
-        let later = Self { numbers: middle..end, ..self.clone() };
-        (Self { numbers: start..middle, ..self }, later, elements)
-    }
-}
-
-impl Iterator for Boxes {
-    type Item = Vec<Range<usize>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let number = self.numbers.next()?;
-        Some(self.at(number))
-    }
-}
-
-/// Elements of a tensor whose ranges are these, and whole beyond.
-pub(crate) fn box_shape(shape: &Shape, ranges: &[Range<usize>]) -> Shape {
-    let cut = ranges.iter().map(Range::len);
-    cut.chain(shape.iter().skip(ranges.len()).copied()).collect()
-}
-
-/// The box as selectors of a view.
-pub(crate) fn selectors(ranges: &[Range<usize>]) -> Vec<Select> {
-    // Extents fit in `isize`.
-    ranges.iter().map(|range| Select::range(range.start as isize..range.end as isize)).collect()
-}
 
 /// All elements, if they lie in memory in row-major order.
 pub(crate) fn row_major<E: Expr>(e: &Lazy<E>) -> Option<&[E::Elem]> {
@@ -162,15 +29,6 @@ pub(crate) fn elements<E: Expr>(e: &Lazy<E>) -> Result<Cow<'_, [E::Elem]>> {
             Ok(Cow::Owned(e.to_vec()?))
         }
     }
-}
-
-/// As [`selectors`], with all of `axis`, whose extent is another one there.
-pub(crate) fn selectors_around(ranges: &[Range<usize>], axis: usize) -> Vec<Select> {
-    let mut selectors = selectors(ranges);
-    if let Some(selector) = selectors.get_mut(axis) {
-        *selector = Select::All;
-    }
-    selectors
 }
 
 /// Evaluation in parts, for results that are not to be kept whole.
@@ -252,7 +110,7 @@ type Visit<'v, T, X> = &'v mut dyn FnMut(&[Range<usize>], &[T]) -> Result<(), X>
 
 /// [`Pieces::for_each_box`] of what is borrowed.
 #[inline(never)]
-fn for_each_box<E: Expr, X: From<Error>>(
+pub(crate) fn for_each_box<E: Expr, X: From<Error>>(
     e: &Lazy<E>,
     most: usize,
     visit: Visit<'_, E::Elem, X>,
@@ -265,15 +123,15 @@ fn for_each_box<E: Expr, X: From<Error>>(
     }
     // A block of storage is loaded for each box that needs it.
     let at_once = room(e, most.max(FAR)).unwrap_or(most);
+    // Views of what was computed, as those of a function of stored entries are not.
+    let computed = defers(e).then(|| Lazy(erased(&e.0)));
     for ranges in Boxes::new(shape.clone(), at_once) {
-        let piece = match ranges.len() {
-            0 => e.eval(),
-            _ => Lazy(e.0.by_ref())
-                .select(selectors(&ranges))?
-                .eval()
-                .map_err(|error| moved(error, &ranges)),
+        let piece = match (ranges.len(), &computed) {
+            (0, _) => e.eval(),
+            (_, Some(computed)) => computed.clone().select(selectors(&ranges))?.eval(),
+            (_, None) => Lazy(e.0.by_ref()).select(selectors(&ranges))?.eval(),
         };
-        let piece = piece?;
+        let piece = piece.map_err(|error| moved(error, &ranges))?;
         for_each_part(&ranges, &box_shape(&shape, &ranges), piece.storage(), most, visit)?;
     }
     Ok(())

@@ -1,16 +1,18 @@
 //! Storage as the destination of an evaluation: boxes of results, written in order of storage.
 
 use super::Access;
-use super::leaf::{Elements, ascending, copy_area, for_each_line, place, read_footprint};
+use super::leaf::{
+    Elements, ascending, blocks_of, copy_area, for_each_line, place, read_footprint,
+};
 use super::node::Tree;
 use super::prepared::Prepared;
-use crate::error::{Result, StorageError};
+use crate::error::{Error, Result, StorageError};
 use crate::kernel::{
     Area, Footprint, Grid, Local, Operand, Run, Sink, Sinks, Source, Stop, Supply, evaluate_to,
 };
 use crate::map::AddressMap;
 use crate::memory::{list, resize};
-use crate::shape::Shape;
+use crate::shape::{Index, Shape};
 use crate::storage::{BlocksMut, Writer};
 use std::sync::Arc;
 
@@ -37,13 +39,30 @@ pub(super) fn store<T: Copy + Send + Sync>(
         if let Some(done) =
             BlockSink::store(source, &prepared.shape, &operands, old, &grid, storage)
         {
-            return done;
+            return done.map_err(|stop| located(stop, &grid, map));
         }
     }
     let prepared = Prepared::with_output(e, shape, map, Access::Read);
     let stages = prepared.stages();
     let operands = prepared.operands(&stages);
     RunSink::store(source, &prepared.shape, &operands, old, storage)
+}
+
+/// A failure of a block of the destination as one of the first element that lies in it.
+#[cold]
+fn located(stop: Stop, grid: &Grid, map: &AddressMap) -> Stop {
+    let Stop::Storage { leaf: 0, source } = stop else { return stop };
+    let block = grid.sides.find(source.address).0;
+    let axes = || block.iter().enumerate().map(|(axis, &digit)| grid.sides.range(axis, digit));
+    let own: Shape = axes().map(|range| range.len()).collect();
+    let weights = grid.weights();
+    let address = |digits: Index| -> usize {
+        let digits = digits.iter().zip(axes()).map(|(digit, range)| range.start + digit);
+        digits.zip(&weights).map(|(digit, weight)| digit * weight).sum()
+    };
+    let indexes = own.indexes().into_iter().flatten();
+    let first = indexes.filter_map(|digits| map.to_global(address(digits)).next()).min();
+    Error::Storage { index: first.map(|index| index.to_vec()), source }.into()
 }
 
 /// Storage that is written in runs.
@@ -109,6 +128,8 @@ impl<T: Copy + Send + Sync> Sink<T> for RunSink<'_, T> {
         self.open = Where::Runs(footprint);
         Ok(held)
     }
+
+    fn expect(&mut self, _next: &mut dyn Iterator<Item = Local<'_>>) {}
 
     fn close(&mut self, elements: &[T]) -> Result<(), Stop> {
         let storage = &mut *self.storage;
@@ -232,6 +253,14 @@ impl<T: Copy + Send + Sync> Sink<T> for BlockSink<'_, T> {
         let own_places = if whole { None } else { Some(local.places(0, held)?) };
         self.open = Some(Open { area, own_places });
         Ok(held)
+    }
+
+    fn expect(&mut self, next: &mut dyn Iterator<Item = Local<'_>>) {
+        if self.blocks.ahead() > 0
+            && let Some(next) = blocks_of(next, 0)
+        {
+            self.blocks.expect(&next);
+        }
     }
 
     fn close(&mut self, elements: &[T]) -> Result<(), Stop> {

@@ -7,7 +7,7 @@ use super::node::fill_bound;
 use super::operands::Function;
 use super::sink::store;
 use super::sparse::StoredCursor;
-use super::{Apply, Expr, IntoExpr, Scalar, eval, locate, prepare, sparse};
+use super::{Apply, Expr, IntoExpr, Lazy, Scalar, eval, locate, prepare, sparse};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -98,6 +98,9 @@ where
         }
         all
     };
+    if shape.contains(&0) {
+        return Ok(());
+    }
     let _results = prepare(&e)?;
     if by_entries {
         // Entries of both sides at once; elements that neither stores are one element.
@@ -105,6 +108,17 @@ where
         let new = sparse::evaluate(&both, &shape, out.len())?;
         let (map, storage) = out.parts_mut();
         return eval::assign(&Tensor::new(shape, new)?, map, storage);
+    }
+    if sparse {
+        // All elements are computed before entries give way to them.
+        let (map, storage) = out.parts_mut();
+        let part = |storage: &W, part| {
+            let old = Tensor::from_parts(map.clone(), storage);
+            Lazy(Apply::new(&op, (old, e.by_ref()))).select(part)?.to_vec()
+        };
+        if sparse::assign_dense(&shape, map, storage, sparse::at_once(&e), &part)? {
+            return Ok(());
+        }
     }
     let (map, storage) = out.parts_mut();
     let source = Update { op: &op, operand: &e, elements: PhantomData };
@@ -229,7 +243,14 @@ where
         done
     }
 
-    fn expect(&mut self, _next: &mut dyn Iterator<Item = Local<'_>>) {}
+    fn expect(&mut self, next: &mut dyn Iterator<Item = Local<'_>>) {
+        let mut ahead = 0;
+        self.cursor.operand.leaves(&mut |leaf| ahead = ahead.max(leaf.ahead()));
+        if ahead > 0 {
+            let (boxes, mut next): (Vec<_>, _) = (next.collect(), 1);
+            self.cursor.operand.leaves(&mut |leaf| leaf.expect(&boxes, &mut next));
+        }
+    }
 
     fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Result<(), Stop> {
         if !dest.get(&mut self.cursor.old)? {
@@ -237,9 +258,5 @@ where
         }
         self.cursor.bind(tile, &mut 1)?;
         fill_bound(&self.cursor, &mut self.scratch, tile, dest)
-    }
-
-    fn block(&mut self, _tile: &Tile<'_>) -> Result<&[T], Stop> {
-        Ok(&[])
     }
 }

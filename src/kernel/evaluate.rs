@@ -5,9 +5,7 @@ use super::plan::{
     Area, Blocking, Cuts, Loop, Nest, Operand, PerOperand, Plan, Reach, Relocate, Step, Supply,
     nested, plan,
 };
-use super::{
-    Dest, Filled, GRAIN, PARALLEL, Pattern, Place, STREAM_BYTES, Stop, Tile, join, simd, walk,
-};
+use super::{Dest, Filled, GRAIN, PARALLEL, Pattern, STREAM_BYTES, Stop, Tile, join, simd, walk};
 use crate::error::Error;
 use crate::memory::{LINE, list};
 use smallvec::{SmallVec, smallvec};
@@ -31,9 +29,6 @@ pub(crate) trait TileSource<T> {
 
     /// Evaluates a tile to its destination.
     fn fill(&mut self, tile: &Tile<'_>, dest: &mut Dest<'_, T>) -> Result<(), Stop>;
-
-    /// Evaluates a tile to scratch memory, rows one after another.
-    fn block(&mut self, tile: &Tile<'_>) -> Result<&[T], Stop>;
 }
 
 /// A box of a plan, some operands of which are replaced by copies.
@@ -183,6 +178,8 @@ struct Running<'r, 'o, T> {
     stream: bool,
     /// Elements of a task; there is only one if the output may be written twice.
     task: usize,
+    /// Whether storage is told which boxes come next.
+    tells: bool,
 }
 
 /// Evaluates `source` over `extents` into `out`, of which operand 0 says where each element goes.
@@ -199,22 +196,25 @@ pub(crate) fn evaluate<T: Send>(
 ) -> Result<Option<Filled>, Stop> {
     let plan = plan(extents, operands, block)?;
     let injective = operands.first().is_some_and(|output| is_nested(extents, output));
-    evaluate_plan(source, &plan, operands, injective, out)
+    evaluate_plan(source, &plan, operands, [injective, true], out)
 }
 
+/// Evaluates a plan whose output is `injective` or not, and `tells` storage of the boxes to come, or leaves that to others.
 #[inline(never)]
 pub(super) fn evaluate_plan<T: Send>(
     source: &dyn Source<T>,
     plan: &Plan<'_>,
     operands: &[Operand<'_>],
-    injective: bool,
+    [injective, tells]: [bool; 2],
     out: Output<'_, T>,
 ) -> Result<Option<Filled>, Stop> {
     let target = Target::new(out);
     let all: usize = plan.nests.iter().map(Nest::count).sum();
     let stream = injective && is_streamed::<T>(all.saturating_mul(size_of::<T>()));
     let task = |count| if injective { join::task_size(count, PARALLEL, GRAIN) } else { usize::MAX };
-    let mut running = Running { source, operands, target: &target, stream, task: task(all) };
+    let task_of_all = task(all);
+    let mut running =
+        Running { source, operands, target: &target, stream, task: task_of_all, tells };
     if operands.iter().all(|operand| operand.supply == Supply::Memory) {
         running.nests(&plan.tables, &plan.nests_to_run(injective))?;
         return Ok(target.filled(all).filter(|_| injective));
@@ -276,7 +276,7 @@ impl<T: Send> Running<'_, '_, T> {
         let _fence = FenceOnDrop(self.stream);
         for number in numbers.clone() {
             let local = |number| Local::new(cuts.nest(number), tables, self.operands);
-            if (number - numbers.start).is_multiple_of(AHEAD / 2) {
+            if self.tells && (number - numbers.start).is_multiple_of(AHEAD / 2) {
                 let end = numbers.end.min(number + AHEAD);
                 tiles.expect(&mut (number..end).map(local));
             }
@@ -350,33 +350,6 @@ impl Drop for FenceOnDrop {
             simd::fence();
         }
     }
-}
-
-/// Evaluates `source` tile by tile, in some order, handing on the places and the elements.
-#[inline(never)]
-pub(crate) fn evaluate_blocks<T>(
-    source: &dyn Source<T>,
-    extents: &[usize],
-    operands: &[Operand<'_>],
-    mut visit: impl FnMut(&Place<'_>, [usize; 2], &[T]) -> Result<(), Stop>,
-) -> Result<(), Stop> {
-    let mut plan = plan(extents, operands, Blocking::SCRATCH)?;
-    for part in std::mem::take(&mut plan.nests).into_iter().flat_map(Nest::parts) {
-        let cuts = Cuts::where_better(&part, operands, &mut plan.tables)?;
-        let mut tiles = source.open();
-        for number in 0..cuts.as_ref().map_or(1, Cuts::count) {
-            let own = cuts.as_ref().map_or_else(|| part.clone(), |cuts| cuts.nest(number));
-            let mut local = Local::new(own, &plan.tables, operands);
-            if cuts.is_some() {
-                tiles.load(&mut local)?;
-            }
-            walk(&local.nest, &local.tables, &local.relocates, 0, &mut |tile| {
-                let block = tiles.block(tile)?;
-                visit(&tile.places[0], [tile.rows, tile.columns], block)
-            })?;
-        }
-    }
-    Ok(())
 }
 
 /// Whether the strides of an operand nest, so that no two indexes share an address.

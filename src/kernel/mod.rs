@@ -23,14 +23,14 @@ mod walk;
 
 pub(crate) use common::Intersection;
 pub use evaluate::Local;
-pub(crate) use evaluate::{AHEAD, Source, TileSource, evaluate, evaluate_blocks, fill_tile};
+pub(crate) use evaluate::{AHEAD, Source, TileSource, evaluate, fill_tile};
 pub(crate) use fill::{Components, NEAR, copy, fill_chunks, fill_halves, fill_parts, fill_slots};
 pub use filled::Filled;
 pub use inner::Dest;
 pub(crate) use inner::{Fill, Output};
 pub(crate) use join::{at_once, join, task_size, threads};
 pub(crate) use plan::{
-    Area, AxisPattern, Blocking, Cover, Cuts, Footprint, Grid, Operand, Pattern, PerOperand,
+    Area, AxisPattern, Blocking, Cover, Cuts, Footprint, Grid, Nest, Operand, Pattern, PerOperand,
     Relocate, Run, Supply,
 };
 pub(crate) use simd::{

@@ -1,6 +1,6 @@
 //! Evaluation to storage: box by box to memory, which a sink then writes.
 
-use super::evaluate::{Local, Source, evaluate_plan};
+use super::evaluate::{AHEAD, Local, Source, evaluate_plan};
 use super::inner::{self, Output};
 use super::plan::{Area, BOX, Blocking, Cuts, Nest, Operand, PerOperand, Plan, Supply, plan};
 use super::{PARALLEL, Stop, join};
@@ -16,6 +16,9 @@ pub(crate) trait Sink<T> {
         old: bool,
         memory: &mut Vec<T>,
     ) -> Result<usize, Stop>;
+
+    /// Tells storage in blocks which boxes with old elements come next.
+    fn expect(&mut self, next: &mut dyn Iterator<Item = Local<'_>>);
 
     /// Writes the elements of the box that was opened last.
     fn close(&mut self, elements: &[T]) -> Result<(), Stop>;
@@ -103,9 +106,17 @@ impl<T: Copy + Send> Storing<'_, '_, T> {
 
     #[inline(never)]
     fn boxes(&self, numbers: Range<usize>, sink: &mut (dyn Sink<T> + '_)) -> Result<(), Stop> {
-        let mut memory: Vec<T> = Vec::new();
-        for number in numbers {
-            let mut local = Local::new(self.cuts.nest(number), self.tables, self.operands);
+        let (mut memory, mut tiles): (Vec<T>, _) = (Vec::new(), self.source.open());
+        for number in numbers.clone() {
+            let local = |number| Local::new(self.cuts.nest(number), self.tables, self.operands);
+            if (number - numbers.start).is_multiple_of(AHEAD / 2) {
+                let next = number..numbers.end.min(number + AHEAD);
+                tiles.expect(&mut next.clone().map(local));
+                if self.old {
+                    sink.expect(&mut next.map(local));
+                }
+            }
+            let mut local = local(number);
             let held = sink.open(&mut local, self.old, &mut memory)?;
             let mut operands: PerOperand<Operand<'_>> = self.operands.into();
             operands[0] = Operand { relocate: None, supply: Supply::Memory, ..operands[0].clone() };
@@ -115,8 +126,9 @@ impl<T: Copy + Send> Storing<'_, '_, T> {
                 false => local.nest.is_nested(0, &local.tables),
             };
             let plan = Plan { nests: vec![local.nest], tables: local.tables };
-            let run =
-                |out: Output<'_, T>| evaluate_plan(self.source, &plan, &operands, injective, out);
+            let run = |out: Output<'_, T>| {
+                evaluate_plan(self.source, &plan, &operands, [injective, false], out)
+            };
             if !fresh {
                 let (len, all) = (memory.len(), &mut memory[..]);
                 let part =

@@ -2,17 +2,16 @@
 
 use crate::compute::{Compute, Deferred};
 use crate::dtype::Real;
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::{
-    Boxes, Expr, IntoExpr, Lazy, Stop, check_copies, for_each_block, for_each_stored, moved,
-    prepare, selectors, zip_with,
+    Expr, IntoExpr, Lazy, TURNED, for_each_box, for_each_stored, lies_turned, zip_with,
 };
-use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
+
+/// Elements that are compared at once.
+const PIECE: usize = 1 << 16;
 
 /// Tensors are equal if their shapes and all their elements are; NaN differs from NaN.
 ///
@@ -110,45 +109,39 @@ where
     all(&pairs, &shape)
 }
 
-/// Longest axis of what is planned at once: a plan may have tables as long as an axis.
-const PART: usize = 1 << 22;
+/// Why a comparison ends before the last element.
+enum End {
+    Differs,
+    Failed(Error),
+}
 
-/// Whether an expression is true everywhere; stops at the first block where it is not. Of sparse operands
+impl From<Error> for End {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Whether an expression is true everywhere; stops at the first piece where it is not. Of sparse operands
 /// all entries are compared, and the fill values once.
 fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
-    let map = AddressMap::row_major(shape)?;
-    let mut all = true;
     if e.is_sparse() {
-        let mut count = 0;
+        let (mut all, mut count) = (true, 0);
         let elsewhere = for_each_stored(e, shape, &mut |_, _, block| {
             all &= block.iter().all(|&holds| holds);
             count += block.len();
             Ok(())
         })?;
-        return Ok(all && (elsewhere || count == map.count()));
+        return Ok(all && (elsewhere || count == shape.count()?));
     }
-    check_copies(e, map.count())?;
-    let _results = prepare(e)?;
-    if shape.iter().all(|&extent| extent <= PART) {
-        return all_of(e, shape, &map);
-    }
-    for ranges in Boxes::new(shape.clone(), PART) {
-        let part = Lazy(e.0.by_ref()).select(selectors(&ranges))?;
-        let shape = part.shape()?;
-        let map = AddressMap::row_major(&shape)?;
-        if !all_of(&part, &shape, &map).map_err(|error| moved(error, &ranges))? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn all_of<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape, map: &AddressMap) -> Result<bool> {
-    let mut all = true;
-    for_each_block(e, shape, map, |_, _, block| {
+    let most = if lies_turned(e) { TURNED } else { PIECE };
+    let done = for_each_box(e, most, &mut |_, piece: &[bool]| {
         // A loop that ends at the first would not be one of vector instructions.
-        all = block.iter().fold(true, |all, &holds| all & holds);
-        if all { Ok(()) } else { Err(Stop::Done) }
-    })?;
-    Ok(all)
+        let all = piece.iter().fold(true, |all, &holds| all & holds);
+        if all { Ok(()) } else { Err(End::Differs) }
+    });
+    match done {
+        Ok(()) => Ok(true),
+        Err(End::Differs) => Ok(false),
+        Err(End::Failed(error)) => Err(error),
+    }
 }

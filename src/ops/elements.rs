@@ -1,7 +1,7 @@
 //! Iteration over elements, a block at a time.
 
-use crate::error::Result;
-use crate::expr::{Boxes, Rows, TURNED, box_shape, erased, lies_turned, selectors};
+use crate::error::{Error, Result};
+use crate::expr::{BadBlock, Boxes, Rows, TURNED, box_shape, erased, lies_turned, selectors};
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
@@ -32,6 +32,7 @@ impl<S: Reader> Tensor<S> {
             shape,
             boxes,
             singles,
+            bad: None,
             block: Vec::new(),
             taken: 0,
             read: 0,
@@ -73,6 +74,8 @@ pub struct Elements<'a, S: Reader> {
     boxes: Boxes,
     /// Elements to be read one by one, before those of the block.
     singles: Range<usize>,
+    /// The block that one of these was in last that could not be read.
+    bad: Option<BadBlock>,
     block: Vec<S::Elem>,
     /// How many elements of the block are done.
     taken: usize,
@@ -89,13 +92,27 @@ impl<S: Reader> fmt::Debug for Elements<'_, S> {
 }
 
 impl<S: Reader> Elements<'_, S> {
+    /// One element by itself.
+    fn single(&mut self, index: &[usize]) -> Result<S::Elem> {
+        let address = self.tensor.address_map().to_local(index)?;
+        if let Some(bad) = self.bad.as_ref().filter(|bad| bad.has(address)) {
+            let (index, source) = (Some(index.to_vec()), bad.error.clone());
+            return Err(Error::Storage { index, source });
+        }
+        let found = self.tensor.get(index);
+        if let Err(Error::Storage { source, .. }) = &found {
+            self.bad = BadBlock::of(self.tensor.storage(), address, source);
+        }
+        found
+    }
+
     /// The next element, one by one or from a new block.
     #[cold]
     #[inline(never)]
     fn advance(&mut self) -> Option<Result<S::Elem>> {
         loop {
             if let Some(position) = self.singles.next() {
-                return Some(self.tensor.get(self.shape.unravel(position)));
+                return Some(self.single(&self.shape.unravel(position)));
             }
             let done = FEW.min(self.count).saturating_sub(self.read);
             let ranges = self.boxes.next().filter(|_| self.read.max(FEW) < self.count)?;

@@ -343,3 +343,21 @@ fn results_that_go_to_views_have_the_same_bits() {
         agree(sines(&[70, width]).unwrap().var(0).keepdims());
     }
 }
+
+/// Nothing is computed for what has no elements, whatever reads it.
+#[test]
+fn nothing_is_computed_for_no_elements() -> lensor::Result<()> {
+    let t = Tensor::from(vec![i64::MAX, 1]);
+    let mut none = Tensor::from_vec([0, 2], Vec::<i64>::new())?;
+    assert!(t.sum(..).eval().is_err());
+    let sum = || &none + t.sum(..);
+    assert_eq!(sum().eval()?.shape(), [0, 2]);
+    assert_eq!(sum().sum(0).to_vec()?, [0, 0]);
+    assert_eq!(sum().cumsum(0).eval()?.shape(), [0, 2]);
+    assert_eq!(sum().sort(1, SortOrder::Ascending).eval()?.shape(), [0, 2]);
+    assert_eq!(sum().rolling(1, 2).sum().eval()?.shape(), [0, 1]);
+    assert_eq!(sum().matmul(Tensor::full([2, 3], 1)?).eval()?.shape(), [0, 3]);
+    assert_eq!(sum().count_nonzero(0).to_vec()?, [0, 0]);
+    none.view_mut().try_add_assign(t.sum(..))?;
+    none.assign(t.sum(..))
+}

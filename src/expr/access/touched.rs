@@ -50,12 +50,18 @@ impl<S: Reader> Tensor<S> {
     }
 }
 
-/// Numbers of blocks along each axis of storage, if every axis of a layout runs along one of them.
-fn along_sides(layout: &Layout, grid: &Grid) -> Result<Option<Vec<Vec<usize>>>> {
+/// An axis of storage: the lowest digit of a view, and its axes that run along this one.
+struct Side {
+    low: usize,
+    runs: Vec<Run>,
+}
+
+/// The axes of storage, if every axis of a layout runs along one of them.
+fn sides_of(layout: &Layout, grid: &Grid) -> Result<Option<Vec<Side>>> {
     let (weights, extents) = (grid.weights(), &grid.sides.extents);
     let mut lowest = layout.offset() as i128;
-    let mut runs: Vec<Vec<Run>> = list(weights.iter().map(|_| Vec::new()))?;
-    for axis in layout.axes().filter(|axis| axis.stride != 0) {
+    let mut sides = list(weights.iter().map(|_| Side { low: 0, runs: Vec::new() }))?;
+    for (number, axis) in layout.axes().enumerate().filter(|(_, axis)| axis.stride != 0) {
         let reach = axis.stride as i128 * axis.last_position() as i128;
         lowest += reach.min(0);
         let (stride, reach) = (axis.stride.unsigned_abs(), reach.unsigned_abs());
@@ -64,25 +70,55 @@ fn along_sides(layout: &Layout, grid: &Grid) -> Result<Option<Vec<Vec<usize>>>> 
             stride.is_multiple_of(weight) && reach / (weight as u128) < extents[*side] as u128
         };
         let Some(side) = (0..weights.len()).find(fits) else { return Ok(None) };
-        push(&mut runs[side], Run { step: stride / weights[side], axis })?;
+        push(&mut sides[side].runs, Run { number, step: stride / weights[side], axis })?;
     }
     let mut rest = usize::try_from(lowest).unwrap_or_default();
-    let mut sides = try_with_capacity(weights.len())?;
-    for (side, runs) in runs.iter().enumerate() {
-        let low = rest / weights[side];
-        rest %= weights[side];
-        let high = runs.iter().fold(low, |high, run| high.saturating_add(run.reach()));
-        if high >= extents[side] {
+    for (side, (weight, extent)) in sides.iter_mut().zip(weights.iter().zip(extents)) {
+        side.low = rest / weight;
+        rest %= weight;
+        let high = side.runs.iter().fold(side.low, |high, run| high.saturating_add(run.reach()));
+        if high >= *extent {
             return Ok(None);
         }
-        let Some(blocks) = blocks_of(runs, low, grid, side)? else { return Ok(None) };
-        sides.push(blocks);
     }
     Ok(Some(sides))
 }
 
+/// Numbers of blocks along each axis of storage, if every axis of a layout runs along one of them.
+fn along_sides(layout: &Layout, grid: &Grid) -> Result<Option<Vec<Vec<usize>>>> {
+    let Some(sides) = sides_of(layout, grid)? else { return Ok(None) };
+    let mut found = try_with_capacity(sides.len())?;
+    for (side, Side { low, runs }) in sides.iter().enumerate() {
+        let Some(blocks) = blocks_of(runs, *low, grid, side)? else { return Ok(None) };
+        found.push(blocks);
+    }
+    Ok(Some(found))
+}
+
+/// Where parts of each axis of a view of storage in blocks begin such that no two boxes of such parts have elements of one
+/// block. `None` of other storage, and where an axis crosses those of the blocks.
+pub(crate) fn block_starts<S: Reader>(view: &Tensor<S>) -> Result<Option<Vec<Vec<usize>>>> {
+    let map = view.address_map();
+    let grid = Access::grid(view.storage()).filter(|_| map.rest().is_empty() && map.count() > 0);
+    let Some(grid) = grid else { return Ok(None) };
+    let Some(sides) = sides_of(map.top(), &grid)? else { return Ok(None) };
+    let mut starts = list((0..map.rank()).map(|_| Vec::new()))?;
+    for (side, Side { low, runs }) in sides.iter().enumerate() {
+        for run in runs {
+            // How far other axes reach from each digit of this one.
+            let all = runs.iter().map(Run::reach).fold(0, usize::saturating_add);
+            starts[run.number] = run.starts(*low, all - run.reach(), &grid, side)?;
+        }
+    }
+    for starts in starts.iter_mut().filter(|starts| starts.is_empty()) {
+        push(starts, 0)?;
+    }
+    Ok(Some(starts))
+}
+
 /// An axis of a view along one of storage.
 struct Run {
+    number: usize,
     /// Digits of storage from one position to the next.
     step: usize,
     axis: AxisMap,
@@ -106,6 +142,33 @@ impl Run {
     fn is_full(&self) -> bool {
         !matches!(self.axis.pattern, Pattern::Listed(_))
             && self.distinct() == self.axis.last_position() + 1
+    }
+
+    /// Where along the axis all that follows is in other blocks, if other axes reach so far from each of its digits.
+    fn starts(&self, low: usize, others: usize, grid: &Grid, side: usize) -> Result<Vec<usize>> {
+        let (step, extent) = (self.step, self.axis.extent);
+        let mut starts = list(std::iter::once(0))?;
+        if !matches!(self.axis.pattern, Pattern::Linear) {
+            return Ok(starts);
+        }
+        let mut at = 0;
+        loop {
+            let block = grid.sides.range_of(side, low + step * at);
+            at = (block.end - low).div_ceil(step);
+            if at >= extent {
+                break;
+            }
+            let [before, here] = [(at - 1) * step + others, at * step]
+                .map(|digit| grid.sides.block_at(side, low + digit));
+            if before < here {
+                push(&mut starts, at)?;
+            }
+        }
+        if self.axis.stride < 0 {
+            starts[1..].iter_mut().for_each(|start| *start = extent - *start);
+            starts[1..].reverse();
+        }
+        Ok(starts)
     }
 
     /// Digits of storage beyond the lowest.
@@ -179,7 +242,7 @@ fn product(sides: &[Vec<usize>]) -> Result<Vec<BlockIndex>> {
 fn without_repeats(map: &AddressMap) -> Result<AddressMap> {
     let mut distinct = map.clone();
     for (number, axis) in map.top().axes().enumerate() {
-        let extent = if axis.stride == 0 { 1 } else { Run { step: 1, axis }.distinct() };
+        let extent = if axis.stride == 0 { 1 } else { Run { number, step: 1, axis }.distinct() };
         distinct = distinct.slice(number, 0..extent)?;
     }
     Ok(distinct)

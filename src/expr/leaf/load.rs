@@ -8,6 +8,7 @@ use crate::kernel::{Area, Footprint, Grid, Local, Run, Stop, Supply};
 use crate::memory::{list, refill, resize};
 use crate::storage::{Block, BlockIndex, Blocks, Reader};
 use smallvec::SmallVec;
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
@@ -100,7 +101,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
     /// Tells storage in blocks of the boxes to come.
     pub(in crate::expr) fn expect_boxes(&mut self, boxes: &[Local<'_>], k: usize) {
         if let Some(blocks) = self.storage.blocks()
-            && let Some(next) = blocks_of(boxes, k)
+            && let Some(next) = blocks_of(boxes.iter(), k)
         {
             blocks.expect(&next);
         }
@@ -178,21 +179,30 @@ fn first_failure(
     Ok(first)
 }
 
-/// The blocks of operand `k` in some boxes, as they are needed; `None` if a box is not read in blocks.
-fn blocks_of(boxes: &[Local<'_>], k: usize) -> Option<Vec<BlockIndex>> {
+/// Blocks that storage is told of at once.
+const TOLD: usize = 1 << 12;
+
+/// The first blocks of operand `k` in some boxes, as they are needed; `None` if a box is not read in blocks.
+pub(in crate::expr) fn blocks_of<'l>(
+    boxes: impl Iterator<Item: Borrow<Local<'l>>>,
+    k: usize,
+) -> Option<Vec<BlockIndex>> {
     let mut next: Vec<BlockIndex> = Vec::new();
     for local in boxes {
+        let local = local.borrow();
         let (Supply::Blocks(grid), None) = (local.supplies[k], local.relocates[k]) else {
             return None;
         };
         let Some(area) = Area::to_copy(grid, &local.nest, k, &local.tables) else { continue };
-        area.for_each_block(grid, &mut |index| {
+        let told = area.for_each_block(grid, &mut |index| {
             if next.last().is_none_or(|last| last[..] != *index) {
                 next.push(index.into());
             }
-            Ok::<(), ()>(())
-        })
-        .unwrap_or_default();
+            if next.len() < TOLD { Ok(()) } else { Err(()) }
+        });
+        if told.is_err() {
+            break;
+        }
     }
     Some(next)
 }

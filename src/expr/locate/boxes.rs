@@ -5,11 +5,11 @@ use super::{Suspect, Wrong};
 use crate::error::{Error, Result};
 use crate::expr::node::Tree;
 use crate::expr::prepared::Prepared;
-use crate::kernel::{self, Cuts, Fault, Local, Place, Steps, Stop, Tile};
+use crate::kernel::{self, Cuts, Fault, Local, Nest, Place, Steps, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 
-/// The first error in row-major order, if there is one. Storage that fails in a box comes before faults in it.
+/// The first error in row-major order, if there is one.
 pub(super) fn first(
     e: &dyn Tree,
     suspect: &mut dyn Suspect,
@@ -20,7 +20,7 @@ pub(super) fn first(
     let stages = prepared.stages();
     let operands = prepared.operands(&stages);
     let mut plan = kernel::plan::plan(&prepared.shape, &operands, kernel::Blocking::SCRATCH)?;
-    let mut best: Option<(usize, Wrong)> = None;
+    let mut best: Best = None;
     for nest in std::mem::take(&mut plan.nests) {
         let mut parts = nest.parts().growing();
         while let Some(part) = parts.next_where(|part| {
@@ -29,31 +29,55 @@ pub(super) fn first(
         }) {
             let cuts = Cuts::new(&part, &operands, &mut plan.tables, kernel::plan::BOX)?;
             for number in 0..cuts.count() {
-                let mut local = Local::new(cuts.nest(number), &plan.tables, &operands);
-                let lowest = local.lowest(0);
-                if best.as_ref().is_some_and(|(position, _)| *position <= lowest) {
-                    continue;
-                }
-                let found = match suspect.load(&mut local) {
-                    Ok(()) => first_fault(suspect, &local)?
-                        .map(|(position, fault)| (position, Wrong::Fault(fault))),
-                    Err(Stop::Error(error)) => return Err(*error),
-                    Err(_) => {
-                        let local = Local::new(cuts.nest(number), &plan.tables, &operands);
-                        suspect
-                            .first_failure(&local)?
-                            .map(|(position, error)| (position, Wrong::Storage(error)))
-                    }
-                };
-                if let Some((position, wrong)) = found
-                    && best.as_ref().is_none_or(|(known, _)| position < *known)
-                {
-                    best = Some((position, wrong));
-                }
+                let local = |nest| Local::new(nest, &plan.tables, &operands);
+                first_of_box(e, suspect, &local, cuts.nest(number), &mut best)?;
             }
         }
     }
     Ok(best.map(|(position, wrong)| wrong.at(shape.unravel(position).to_vec())))
+}
+
+/// Position and reason of the first error that is known.
+type Best = Option<(usize, Wrong)>;
+
+/// Finds the first error of a box, if it comes before the best so far. Where storage fails there may be faults before that:
+/// in the halves that can be read.
+fn first_of_box<'p>(
+    e: &dyn Tree,
+    suspect: &mut dyn Suspect,
+    local: &dyn Fn(Nest) -> Local<'p>,
+    nest: Nest,
+    best: &mut Best,
+) -> Result<()> {
+    let mut loaded = local(nest.clone());
+    let lowest = loaded.lowest(0);
+    if best.as_ref().is_some_and(|(known, _)| *known <= lowest) {
+        return Ok(());
+    }
+    let (found, failed) = match suspect.load(&mut loaded) {
+        Ok(()) => {
+            let fault = first_fault(suspect, &loaded)?;
+            (fault.map(|(position, fault)| (position, Wrong::Fault(fault))), false)
+        }
+        Err(Stop::Error(error)) => return Err(*error),
+        Err(_) => {
+            let failure = suspect.first_failure(&local(nest.clone()))?;
+            (failure.map(|(position, error)| (position, Wrong::Storage(error))), true)
+        }
+    };
+    if let Some((position, wrong)) = found
+        && best.as_ref().is_none_or(|(known, _)| position < *known)
+    {
+        *best = Some((position, wrong));
+    }
+    if failed
+        && !e.is_leaf()
+        && let Some((low, high)) = nest.halves()
+    {
+        first_of_box(e, suspect, local, low, best)?;
+        first_of_box(e, suspect, local, high, best)?;
+    }
+    Ok(())
 }
 
 /// Position and reason of the first fault in a box that is loaded.

@@ -6,6 +6,7 @@ use super::{Block, Data, RowReader, Rows, VisitRows};
 use crate::expr::boxed::Boxed;
 use crate::expr::node::Worker;
 use crate::expr::{Access, Expr};
+use crate::kernel::inner::out_of_span;
 use crate::kernel::{Grid, Local, Stop, Supply, copy_line};
 use crate::memory::{resize, try_reserve_exact};
 use crate::shape::Shape;
@@ -196,6 +197,12 @@ impl<T: Copy + Send + Sync> Rows<'_, T> {
     }
 }
 
+/// Of a block that is shorter when it is looked at again.
+#[cold]
+pub(super) fn shorter() -> Stop {
+    out_of_span(0, 0, 0).into()
+}
+
 impl<T: Copy + Send + Sync> RowReader<'_, T> {
     /// As many of so many elements as are whole blocks of storage, in rows of so many columns.
     pub(crate) fn in_whole_blocks(&self, elements: usize, columns: usize) -> usize {
@@ -223,7 +230,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         if !self.find(rows, columns)? {
             return Ok(None);
         }
-        let slice = self.worker.slice().unwrap_or_default();
+        let slice = self.worker.slice().ok_or_else(shorter)?;
         Ok(Some(Block { data: Data::Apart(slice, &self.starts), columns: width }))
     }
 
@@ -304,9 +311,9 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
             }
         }
         let lines = self.blocks.iter().zip(&parts).map(|((worker, starts), part)| {
-            (worker.slice().unwrap_or_default(), &starts[..], part.len())
+            Ok((worker.slice().ok_or_else(shorter)?, &starts[..], part.len()))
         });
-        let lines: SmallVec<[_; 4]> = lines.collect();
+        let lines: SmallVec<[_; 4]> = lines.collect::<Result<_, Stop>>()?;
         let seed = lines.first().and_then(|(slice, starts, _)| slice.get(*starts.first()?));
         let (Some(&seed), together) = (seed, (NEAR / width).clamp(1, rows.len().max(1))) else {
             return Ok(false);

@@ -1,12 +1,12 @@
 //! Windows of rows: storage that is not memory is read more at a time than it is asked for.
 
-use super::blocks::{InBlocks, tile};
+use super::blocks::{InBlocks, shorter, tile};
 use super::slab::Slab;
 use super::strided::{Order, Strided, TURNED, far, is_short, is_turned};
 use super::{Block, Data, RowReader};
 use crate::expr::boxed::Boxed;
+use crate::expr::boxes::selectors;
 use crate::expr::eval::evaluate_raw;
-use crate::expr::pieces::selectors;
 use crate::expr::{Expr, room};
 use crate::kernel::Stop;
 use crate::kernel::inner::{self, slots};
@@ -123,7 +123,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         let width = columns.len();
         // Asked for twice, as a reference that is returned would be borrowed on the other way, too.
         if self.in_block(rows.clone(), columns.clone())?.is_some() {
-            let slice = self.worker.slice().unwrap_or_default();
+            let slice = self.worker.slice().ok_or_else(shorter)?;
             return Ok(Block { data: Data::Apart(slice, &self.starts), columns: width });
         }
         let within = |inner: &Range<usize>, outer: &Range<usize>| {

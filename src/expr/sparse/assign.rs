@@ -2,13 +2,13 @@
 
 use super::{check_copies, evaluate, stored_count};
 use crate::error::{Error, Result};
-use crate::expr::eval::row_addresses;
+use crate::expr::boxed::borrowed;
 use crate::expr::node::Node;
-use crate::expr::{Stop, for_each_block};
-use crate::map::AddressMap;
-use crate::memory::{list, push, resize, try_reserve_exact, try_with_capacity};
-use crate::shape::Shape;
-use crate::storage::{StoredMut, Writer, sort_entries};
+use crate::expr::{Boxes, Expr, FAR, Lazy, moved, room, selectors};
+use crate::map::{AddressMap, Select};
+use crate::memory::{list, push, resize, try_reserve, try_reserve_exact, try_with_capacity};
+use crate::shape::{Align, Shape};
+use crate::storage::{Reader, StoredMut, Writer, sort_entries};
 use crate::tensor::stored::{reached, read};
 
 /// Assigns `e` to a view of sparse storage; `None` if the storage is not sparse.
@@ -25,36 +25,55 @@ pub(in crate::expr) fn assign_entries<T: Copy + Send + Sync>(
 ) -> Option<Result<()>> {
     let len = writer.len();
     let storage = writer.stored_mut()?;
-    Some(match stored_count(e) {
-        (_, false) => check_copies(e, map.count()).and_then(|()| dense(e, shape, map, storage)),
-        (stored, true) => {
-            let whole = map.count() == len && storage.owns_fill();
-            sparse(e, shape, map, storage, stored, whole)
-        }
-    })
+    if let (stored, true) = stored_count(e) {
+        let whole = map.count() == len && storage.owns_fill();
+        return Some(sparse(e, shape, map, storage, stored, whole));
+    }
+    let done = check_copies(e, map.count()).and_then(|()| {
+        let mut source = borrowed(e);
+        source.rewrite(&mut |map| map.stretched(shape, Align::Right))?;
+        assign_dense(shape, map, writer, at_once(&source), &|_, part| {
+            Lazy(source.by_ref()).select(part)?.to_vec()
+        })
+    });
+    done.map(|done| done.then_some(())).transpose()
 }
 
-/// A source of which every element is computed.
-fn dense<T: Copy + Send + Sync>(
-    e: &dyn Node<T>,
+/// Computes a box of what is assigned to a storage.
+type Part<'p, W> = &'p dyn Fn(&W, Vec<Select>) -> Result<Vec<<W as Reader>::Elem>>;
+
+/// Replaces the entries of a view of sparse storage by the elements of a source that are not the fill value: `part` computes
+/// a box of them, of about `most`. Tells whether the storage is sparse.
+pub(in crate::expr) fn assign_dense<W: Writer + ?Sized>(
     shape: &Shape,
     map: &AddressMap,
-    storage: &mut dyn StoredMut<Elem = T>,
-) -> Result<()> {
-    let (mut addresses, mut values) = (Vec::new(), Vec::new());
-    for_each_block(e, shape, map, |place, [_, columns], block| {
-        for (row, from) in block.chunks(columns.max(1)).enumerate() {
-            let found = row_addresses(place, row, from.len())?;
-            let kept = found.into_iter().zip(from).filter(|(_, value)| !storage.is_fill(**value));
-            for (address, &value) in kept {
-                push(&mut addresses, address)?;
+    writer: &mut W,
+    most: usize,
+    part: Part<'_, W>,
+) -> Result<bool> {
+    let (mut addresses, mut values, mut before) = (Vec::new(), Vec::new(), 0);
+    for ranges in Boxes::new(shape.clone(), most) {
+        let elements = part(writer, selectors(&ranges)).map_err(|error| moved(error, &ranges))?;
+        let Some(storage) = writer.stored_mut() else { return Ok(false) };
+        let mut positions = Vec::new();
+        for (position, &value) in (before..).zip(&elements) {
+            if !storage.is_fill(value) {
+                push(&mut positions, position)?;
                 push(&mut values, value)?;
             }
         }
-        Ok::<(), Stop>(())
-    })?;
+        before += elements.len();
+        try_reserve(&mut addresses, positions.len())?;
+        map.addresses_at(&positions, &mut addresses);
+    }
+    let Some(storage) = writer.stored_mut() else { return Ok(false) };
     sort_entries(&mut addresses, &mut values)?;
-    replace(map, storage, addresses, values)
+    replace(map, storage, addresses, values).map(|()| true)
+}
+
+/// Elements of a source that are computed at once, or more of storage in blocks.
+pub(in crate::expr) fn at_once<E: Expr>(e: &E) -> usize {
+    room(e, FAR).unwrap_or(1 << 16)
 }
 
 /// A source that is known by its entries and its fill value.

@@ -11,7 +11,7 @@ mod shared;
 mod tasks;
 mod zip;
 
-pub(super) use assign::assign_entries;
+pub(super) use assign::{assign_dense, assign_entries, at_once};
 pub(crate) use cursor::Positions;
 pub use cursor::{Block, Maps, Share, StoredCursor, StoredLeaf};
 pub(crate) use dense::is_searched;
@@ -23,7 +23,7 @@ pub(crate) use fibers::for_each_fiber;
 pub use zip::{ZipStored, zip_stored};
 
 use super::node::{Node, Tree, Worker};
-use super::{Access, Expr, Lazy, Prepare, locate, prepare};
+use super::{Access, Expr, Lazy, Prepare, deferred_of, locate, prepare};
 use crate::error::{Error, Result};
 use crate::kernel::inner::collect;
 use crate::kernel::{Stop, fill_slots};
@@ -142,8 +142,8 @@ pub(crate) fn for_each_stored<T: Copy + Send + Sync>(
 /// operands are.
 pub(crate) fn deferred_of_stored<'a, E: Expr>(e: &'a E, visit: &mut dyn FnMut(&'a dyn Prepare)) {
     match e.stored_only() {
-        Some(stored) => stored.e.deferred(visit),
-        None => e.deferred(visit),
+        Some(stored) => deferred_of(stored.e, visit),
+        None => deferred_of(e, visit),
     }
 }
 

@@ -15,6 +15,7 @@ mod footprint;
 mod gather;
 mod grid;
 mod nest;
+mod parts;
 mod pieces;
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,7 @@ pub(super) use nest::nested;
 
 use super::{PARALLEL, TILE};
 use crate::error::Result;
-use pieces::Piece;
+use pieces::{LONGEST, Piece};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -214,7 +215,9 @@ pub(crate) fn plan<'a>(
     let longer: Vec<usize> = (0..extents.len()).filter(|&axis| extents[axis] > 1).collect();
     let mut pieces = Vec::with_capacity(longer.len());
     for &axis in &longer {
-        let whole = keeps_whole(axis, &longer, operands) || is_gathered(axis, extents, operands);
+        let short = extents[axis] <= LONGEST;
+        let whole =
+            (short && keeps_whole(axis, &longer, operands)) || is_gathered(axis, extents, operands);
         let most = if whole { 0 } else { MOST_CUTS };
         pieces.push(plan.pieces(axis, extents[axis], operands, most)?);
     }

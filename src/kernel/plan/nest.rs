@@ -4,7 +4,7 @@ use super::footprint::{Reach, table};
 use super::gather::merged;
 use super::{Blocking, Loop, Nest, Operand, PerOperand, Piece, Step, Supply};
 use crate::kernel::TILE;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 
@@ -297,16 +297,11 @@ impl Nest {
         Some(self.split_at(k, (self.loops[k].extent / 2).next_multiple_of(grain(k))))
     }
 
-    fn split_at(&self, k: usize, half: usize) -> (Self, Self) {
+    pub(super) fn split_at(&self, k: usize, half: usize) -> (Self, Self) {
         let (mut low, mut high) = (self.clone(), self.clone());
         low.loops[k].extent = half;
         high.cut(k, half, self.loops[k].extent);
         (low, high)
-    }
-
-    /// Parts of so few elements that a list of their boxes fits in memory, whatever the whole has.
-    pub(crate) fn parts(self) -> Parts {
-        Parts { left: smallvec![self], most: 1 << 32 }
     }
 
     /// Keeps a part of one loop.
@@ -321,52 +316,9 @@ impl Nest {
     }
 }
 
-/// Parts of a nest, in the order of operand 0.
-pub(crate) struct Parts {
-    left: SmallVec<[Nest; 2]>,
-    most: usize,
-}
-
-impl Parts {
-    /// Parts that start small and grow, for a search that is likely to end early.
-    pub(crate) fn growing(self) -> Self {
-        Self { most: 1 << 24, ..self }
-    }
-
-    /// The next part; what `wanted` refuses is left out whole.
-    pub(crate) fn next_where(&mut self, wanted: impl Fn(&Nest) -> bool) -> Option<Nest> {
-        while let Some(nest) = self.left.pop() {
-            if !wanted(&nest) {
-                continue;
-            }
-            let weight = |k: &usize| nest.loops[*k].steps[0].weight();
-            let long = (0..nest.loops.len()).filter(|&k| nest.loops[k].extent > 1);
-            match long.max_by_key(weight) {
-                Some(k) if nest.count() > self.most => {
-                    let (low, high) = nest.split_at(k, nest.loops[k].extent.div_ceil(2));
-                    self.left.extend([high, low]);
-                }
-                _ => {
-                    self.most = (2 * self.most).min(1 << 32);
-                    return Some(nest);
-                }
-            }
-        }
-        None
-    }
-}
-
-impl Iterator for Parts {
-    type Item = Nest;
-
-    fn next(&mut self) -> Option<Nest> {
-        self.next_where(|_| true)
-    }
-}
-
 impl Step {
     /// Distance of neighbours; a table jumps about.
-    fn weight(&self) -> usize {
+    pub(super) fn weight(&self) -> usize {
         match self.table {
             Some(_) => self.stride.unsigned_abs().saturating_mul(2),
             None => self.stride.unsigned_abs(),

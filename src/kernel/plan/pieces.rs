@@ -155,7 +155,7 @@ fn wraps(pattern: &AxisPattern<'_>, extent: usize) -> usize {
 }
 
 /// Digits of the longest table of an axis that is better not cut.
-const LONGEST: usize = 1 << 20;
+pub(super) const LONGEST: usize = 1 << 20;
 
 /// Digits of a table that is repeated, at least, so that its loop is a long one.
 const LONG: usize = 1 << 12;

@@ -2,7 +2,7 @@
 
 use super::operand::{Arrangement, refill};
 use crate::error::{Error, Result};
-use crate::expr::{moved, selectors};
+use crate::expr::{block_starts, moved, selectors};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::ops::Range;
@@ -11,6 +11,13 @@ use std::ops::Range;
 pub trait Destination<T> {
     /// The memory of all results, if they lie there one after another.
     fn memory(&mut self) -> Option<&mut [T]>;
+
+    /// Where parts of each axis begin such that no block of storage has elements of two boxes of such parts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    fn block_starts(&self) -> Result<Option<Vec<Vec<usize>>>>;
 
     /// Brings what lies in a box of the loop to the start of a vector.
     ///
@@ -63,6 +70,10 @@ impl<W: Writer> Destination<W::Elem> for Arranged<'_, W> {
         let (contiguous, start, count) = (map.is_contiguous(), map.top().offset(), map.count());
         let slice = self.view.parts_mut().1.as_mut_slice().filter(|_| contiguous)?;
         slice.get_mut(start..start.checked_add(count)?)
+    }
+
+    fn block_starts(&self) -> Result<Option<Vec<Vec<usize>>>> {
+        block_starts(&self.view)
     }
 
     fn load(&self, ranges: &[Range<usize>], to: &mut Vec<W::Elem>) -> Result<()> {

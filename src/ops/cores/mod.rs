@@ -16,7 +16,7 @@ pub use operand::{Arrangement, Operand, Source};
 pub(crate) use tuples::Sources;
 pub use tuples::{Inputs, Outputs};
 
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 use crate::expr::Boxes;
 use crate::kernel::{self, join};
 use crate::shape::{Index, Shape, collect_inline};
@@ -36,6 +36,8 @@ const BLOCK: usize = 1 << 15;
 const COUNTLESS: usize = 1 << 33;
 /// Elements of results on their way to a destination, of a thread.
 const RESULTS: usize = 1 << 20;
+/// The same, and operands, if they are whole blocks of a destination.
+const IN_BLOCKS: usize = 1 << 24;
 
 /// What is done with cores.
 pub(crate) trait Work<I: Inputs, O: Outputs>: Sync {
@@ -158,18 +160,36 @@ impl Calls<'_> {
                 kernel::at_once(product(self.loops), least, alone)
             }
         };
-        for ranges in Boxes::new(self.loops.clone(), together) {
+        let mut boxes = Boxes::new(self.loops.clone(), together);
+        if let Some(starts) = O::block_starts(out)? {
+            boxes = boxes.in_blocks(starts, IN_BLOCKS / cut.each);
+        }
+        let mut failed: Option<(Vec<usize>, Cause)> = None;
+        for ranges in boxes {
+            let starts = ranges.iter().map(|range| range.start);
+            if failed.as_ref().is_some_and(|(index, _)| starts.ge(index.iter().copied())) {
+                continue;
+            }
             let calls = size(self.loops, &ranges);
             let least = |k: usize| calls * self.results[k];
             let least: Option<&dyn Fn(usize) -> usize> = if kept { None } else { Some(&least) };
             let done = O::load(out, &mut vectors, &ranges, least).and_then(|()| {
                 let (results, _) = O::split(O::slices(&mut vectors), |k| calls * self.results[k]);
                 self.part::<I, O>(operands, &sources, &ranges, results, work)?;
-                O::store(out, &vectors, &ranges)
+                if failed.is_none() { O::store(out, &vectors, &ranges) } else { Ok(()) }
             });
-            done.map_err(|error| first(error, || I::try_all(operands)))?;
+            match done.map_err(|error| first(error, || I::try_all(operands))) {
+                // Boxes with whole blocks do not come in row-major order.
+                Err(Error::Elementary { index, source }) => {
+                    if failed.as_ref().is_none_or(|(first, _)| index < *first) {
+                        failed = Some((index, source));
+                    }
+                }
+                done => done?,
+            }
         }
-        Ok(())
+        let failed = failed.map(|(index, source)| Err(Error::Elementary { index, source }));
+        failed.unwrap_or(Ok(()))
     }
 
     /// Makes the calls of a box of the loop.

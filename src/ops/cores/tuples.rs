@@ -67,6 +67,8 @@ pub trait Outputs: Sized {
     fn slices<'o>(vectors: &'o mut Self::Vectors) -> Self::Slices<'o>;
     /// The memory of all destinations, if results lie there one after another.
     fn memory<'o>(out: &'o mut Self::Destinations<'_>) -> Option<Self::Slices<'o>>;
+    /// Where parts of the axes of a destination in blocks begin, if there is one, see [`Destination::block_starts`].
+    fn block_starts(out: &Self::Destinations<'_>) -> Result<Option<Vec<Vec<usize>>>>;
     /// Replaces the start of `vectors` by what lies in a box of the destinations, where there are fewer than
     /// `least` elements for each, or `always`.
     fn load(
@@ -217,6 +219,10 @@ impl<T: Copy + Send + Sync, const N: usize> Outputs for [T; N] {
         all.then_some(slices)
     }
 
+    fn block_starts(out: &Self::Destinations<'_>) -> Result<Option<Vec<Vec<usize>>>> {
+        out.iter().find_map(|out| out.block_starts().transpose()).transpose()
+    }
+
     fn load(
         out: &Self::Destinations<'_>,
         vectors: &mut Self::Vectors,
@@ -310,6 +316,13 @@ macro_rules! outputs {
 
             fn memory<'o>(out: &'o mut Self::Destinations<'_>) -> Option<Self::Slices<'o>> {
                 Some(($(out.$k.memory()?,)*))
+            }
+
+            fn block_starts(out: &Self::Destinations<'_>) -> Result<Option<Vec<Vec<usize>>>> {
+                $(if let Some(starts) = out.$k.block_starts()? {
+                    return Ok(Some(starts));
+                })*
+                Ok(None)
             }
 
             fn load(

@@ -3,8 +3,8 @@
 use super::PIECE;
 use crate::error::{Error, Result};
 use crate::expr::{
-    BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, box_shape, elements, first_error, moved,
-    prepared, selectors,
+    BoxExpr, Boxes, Expr, IntoExpr, Lazy, Pairs, Prepare, box_shape, deferred_of, elements,
+    first_error, moved, prepared, selectors,
 };
 use crate::map::{AddressMap, Select};
 use crate::memory::{for_tuples, try_reserve_exact, try_with_capacity, zeros};
@@ -54,7 +54,7 @@ for_tuples!(tuples 6);
 
 impl Indexes<'_> {
     pub(super) fn deferred<'s>(&'s self, visit: &mut dyn FnMut(&'s dyn Prepare)) {
-        self.operands.iter().for_each(|operand| operand.deferred(visit));
+        self.operands.iter().for_each(|operand| deferred_of(operand, visit));
     }
 
     pub(super) fn depth(&self) -> usize {

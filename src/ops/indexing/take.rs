@@ -1,10 +1,12 @@
 //! Reading at a list of indexes.
 
 use super::{Indexes, PIECE};
-use crate::compute::{Compute, reads};
+use crate::compute::Compute;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Boxed, Explanation, Expr, FAR, Lazy, bytes_read, erased, room, row_major};
+use crate::expr::{
+    Boxed, Explanation, Expr, FAR, Lazy, Prepare, bytes_read, deferred_of, erased, room, row_major,
+};
 use crate::kernel::{self, Filled};
 use crate::memory::{owned, refill};
 use crate::shape::{Index, Shape};
@@ -32,7 +34,14 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
         self.indexes.shape(self.operand.shape()?.rank())
     }
 
-    reads!(operand, indexes);
+    fn deferred<'s>(&'s self, visit: &mut dyn FnMut(&'s dyn Prepare)) {
+        deferred_of(&self.operand, visit);
+        self.indexes.deferred(visit);
+    }
+
+    fn depth(&self) -> usize {
+        self.operand.depth().max(self.indexes.depth())
+    }
 
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
         let (of, shape) = (self.operand.shape()?, self.shape()?);

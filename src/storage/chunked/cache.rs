@@ -319,7 +319,6 @@ impl<T: Copy> Cache<T> {
         &self,
         load: &dyn Fn() -> Result<Block<'b, T>, StorageError>,
     ) -> Result<Block<'b, T>, StorageError> {
-        count(&self.counters.loads);
         let _inside = Inside::enter();
         load()
     }

@@ -20,6 +20,7 @@ use crate::grid::Sides;
 use ahead::Ahead;
 use cache::{Cache, count};
 use claims::Claims;
+use inside::Inside;
 use shard::Held;
 use std::fmt;
 use std::ops::Deref;
@@ -30,6 +31,9 @@ use std::time::Duration;
 
 /// Bytes of blocks that a new cache holds.
 const BUDGET_BYTES: usize = 64 << 20;
+
+/// What it takes to keep a block, about, however few elements it has.
+const KEEPING_BYTES: usize = 256;
 
 /// Storage in blocks as a reader, and as a writer if its blocks can be stored, behind a cache of the blocks that were
 /// used last.
@@ -138,7 +142,7 @@ where
     /// apart than they are long or are of another extent, or if there are more elements than addresses.
     pub fn new(storage: S) -> Result<Self> {
         let sides = Sides::of(&storage)?;
-        let bytes = sides.block_len.saturating_mul(size_of::<S::Elem>()).max(1);
+        let bytes = sides.block_len.saturating_mul(size_of::<S::Elem>()).max(KEEPING_BYTES);
         let blocks = (BUDGET_BYTES / bytes).max(processors());
         Ok(Self::of(Inner::new(Arc::new(storage), sides, blocks)))
     }
@@ -239,6 +243,7 @@ where
             if let Some(check) = &self.check {
                 check()?;
             }
+            count(&self.cache.counters.loads);
             let block = self.storage.load(index).map_err(|error| self.named(index, error))?;
             block.check(len, self.sides.first_address(index))?;
             Ok(block)
@@ -267,6 +272,7 @@ where
         let Some(_claim) = claim? else { return Ok(true) };
         if let Some(elements) = self.cache.unsaved(number) {
             count(&self.cache.counters.stores);
+            let _inside = Inside::enter();
             let saved = self.cache.timed(|| saver(&self.storage, &index, &elements));
             saved.map_err(|error| self.named(&index, error))?;
             self.cache.stored(number, &elements);

@@ -1,6 +1,7 @@
 //! Elements without a value: the error names the first of them, whatever the views.
 
 use crate::model::all_indexes;
+use crate::support::Broken;
 use crate::views::{Slots, dense};
 use lensor::arbitrary::{Aligned, Viewed};
 use lensor::prelude::*;
@@ -139,4 +140,39 @@ fn the_first_of_many_faults_is_found_in_merged_rows() {
     let turned = d.view().transpose([2, 1, 0]).unwrap();
     let error = (&x / &turned).eval().unwrap_err();
     assert_eq!(error, Error::Arithmetic { index: vec![0, 4, 0] });
+}
+
+/// A fault before an element that cannot be read is the first error, in whatever parts they are read.
+#[test]
+fn faults_before_elements_that_cannot_be_read_come_first() -> Result<(), Error> {
+    let den = |bad: &[usize]| {
+        let element = |k: usize| if bad.contains(&k) { 0 } else { 1 };
+        Tensor::from((0..5000).map(element).collect::<Vec<i32>>())
+    };
+    for (bad, first) in [(vec![3], Some(3)), (vec![4999, 90, 91], Some(90)), (vec![101], None)] {
+        let broken = Tensor::new([5000], Broken::new(5000, 100..101))?;
+        let divisors = den(&bad);
+        let quotient = || &broken / &divisors;
+        let of_pieces = quotient().for_each_piece(50, |_| Ok::<(), Error>(())).unwrap_err();
+        let error = quotient().eval().unwrap_err();
+        assert_eq!(error, of_pieces);
+        match first {
+            Some(first) => assert_eq!(error, Error::Arithmetic { index: vec![first] }),
+            None => {
+                assert!(matches!(&error, Error::Storage { index: Some(at), .. } if *at == [100]))
+            }
+        }
+        let square = [50, 100];
+        let turned = || quotient().reshape(square).unwrap().transpose([1, 0]).unwrap();
+        let at = |k: usize| vec![k % 100, k / 100];
+        let first = bad.iter().map(|&k| at(k)).chain([at(100)]).min().unwrap();
+        let found = turned().eval().unwrap_err();
+        assert_eq!(turned().for_each_piece(50, |_| Ok::<(), Error>(())).unwrap_err(), found);
+        let (Error::Arithmetic { index } | Error::Storage { index: Some(index), .. }) = found
+        else {
+            panic!("{found}");
+        };
+        assert_eq!(index, first);
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! Outputs that are large enough to be written past the caches hold what small ones would.
 
 use lensor::prelude::*;
+use lensor::storage::Progression;
 
 /// Side of squares of 8-byte elements that are streamed: 18 MiB, and no power of two.
 const N: usize = 1531;
@@ -165,4 +166,15 @@ fn registers_are_left_clean() {
         t.map(inside).assign_to(&mut out).unwrap();
         assert!(out.storage() == t.storage(), "a closure was called with upper halves in use");
     });
+}
+
+/// An axis that wraps is cut there, however long it is: no table is as long.
+#[test]
+fn rotated_axes_of_many_elements_need_no_table() -> Result<(), Error> {
+    let t = Tensor::<Progression<i64>>::iota([2, 1 << 40])?.rotate([0, 5])?;
+    t.explain()?;
+    let first = Error::Arithmetic { index: vec![0, 5] };
+    let quotient = 1_i64 / &t;
+    assert_eq!(quotient.slice(1, 0..1 << 21)?.eval().map(drop), Err(first));
+    Ok(())
 }

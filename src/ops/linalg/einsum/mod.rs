@@ -9,8 +9,8 @@ use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Apply, BoxExpr, Explanation, Expr, IntoExpr, Lazy, MulOp, Prepare, bytes_read, fill_all,
-    first_fault,
+    Apply, BoxExpr, Explanation, Expr, IntoExpr, Lazy, MulOp, Prepare, bytes_read, deferred_of,
+    fill_all, first_fault,
 };
 use crate::kernel::inner::collect;
 use crate::kernel::{self, Filled};
@@ -279,7 +279,7 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.operands.iter().for_each(|operand| operand.deferred(visit));
+        self.operands.iter().for_each(|operand| deferred_of(operand, visit));
     }
 
     fn depth(&self) -> usize {

@@ -4,7 +4,7 @@ use super::tensor;
 use super::threads::{SUM, Slow, watched};
 use lensor::StorageError;
 use lensor::prelude::*;
-use lensor::storage::{Block, BlockMemory, Blocks, Chunked};
+use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -219,6 +219,63 @@ fn all_operations_load_ahead() {
             assert!(ahead >= 2, "{name}: {ahead} of 32");
             assert_eq!(far.0[1].load(Ordering::Relaxed), 0);
         }
+    });
+}
+
+/// Nor do assignments, updates and comparisons wait for one block after another.
+#[test]
+fn assignments_load_ahead() {
+    /// Takes a while to load, and counts loads by threads of others.
+    struct Far(BlockMemory<f64>, AtomicUsize);
+    impl Blocks for Far {
+        type Elem = f64;
+        fn extents(&self) -> &[usize] {
+            self.0.extents()
+        }
+        fn block(&self) -> &[usize] {
+            self.0.block()
+        }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, f64>, StorageError> {
+            std::thread::sleep(Duration::from_millis(2));
+            let ahead = std::thread::current().name() == Some("lensor-ahead");
+            self.1.fetch_add(usize::from(ahead), Ordering::Relaxed);
+            self.0.load(index)
+        }
+    }
+    impl BlocksMut for Far {
+        fn store(&self, index: &[usize], from: &[f64]) -> Result<(), StorageError> {
+            self.0.store(index, from)
+        }
+    }
+    let far = || {
+        let memory = BlockMemory::new([512, 512], [64, 64], 1.0).unwrap();
+        let far = Arc::new(Far(memory, AtomicUsize::new(0)));
+        let chunked = Chunked::new(far.clone()).unwrap().with_ahead(4).unwrap();
+        (far, Tensor::new([512, 512], chunked).unwrap())
+    };
+    watched(move || {
+        let check = |what: &str, far: &Far| {
+            let ahead = far.1.load(Ordering::Relaxed);
+            assert!(ahead >= 8, "{what}: {ahead} of 64");
+        };
+        crate::support::pool(1).install(|| {
+            let (source, t) = far();
+            let memory = BlockMemory::new([512, 512], [64, 64], 0.0).unwrap();
+            let mut out = Tensor::new([512, 512], Chunked::new(memory).unwrap()).unwrap();
+            out.assign(&t * 2.0).unwrap();
+            assert_eq!(out.sum(..).item(), Ok(2.0 * 512.0 * 512.0));
+            check("assign", &source);
+            let (source, mut t) = far();
+            t += 1.0;
+            check("+=", &source);
+            assert_eq!(t.sum(..).item(), Ok(2.0 * 512.0 * 512.0));
+            let (source, t) = far();
+            out += &t;
+            check("+= of another", &source);
+            let (source, t) = far();
+            assert!(t.try_equal(Tensor::constant([512, 512], 1.0).unwrap()).unwrap());
+            check("equal", &source);
+        });
     });
 }
 

@@ -377,3 +377,20 @@ fn blocks_that_are_none_are_refused() {
         assert_eq!(chunked.is_ok(), fits, "{extent:?} {block:?}");
     }
 }
+
+/// So is one of the destination, which updates and assignments to parts of blocks read.
+#[test]
+fn a_failing_load_of_the_destination_is_the_first_index_in_its_block() {
+    for block in (0..9).map(|number| unravel(number, &counts())) {
+        let t = || tensor(Chunked::new(Failing::new(Some(&block), None)).unwrap());
+        let mut flipped = t().flip(0).unwrap();
+        let mut part = t().transpose([1, 0]).unwrap().select((5..129, 10..149)).unwrap();
+        let all = [flipped.try_add_assign(1), part.map_in_place(|x| x + 1)];
+        for (done, first) in
+            all.into_iter().zip([first_of(&flipped, &block), first_of(&part, &block)])
+        {
+            let Err(Error::Storage { index, .. }) = done else { panic!("{done:?}") };
+            assert_eq!(index, first);
+        }
+    }
+}

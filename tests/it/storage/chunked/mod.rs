@@ -6,6 +6,7 @@ mod clones;
 mod failures;
 mod joined;
 mod laws;
+mod results;
 mod threads;
 mod volumes;
 mod writes;

@@ -1,0 +1,197 @@
+//! Results that are computed into storage in blocks: each block is stored once, and loaded if it is partly written.
+
+use super::Uneven;
+use crate::support::pool;
+use lensor::gufunc::{Gufunc, inner1d, minmax};
+use lensor::prelude::*;
+use lensor::storage::{Block, BlockMemory, Blocks, Chunked, Starts};
+use lensor::{Compute, Deferred, StorageError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const SHAPE: [usize; 2] = [600, 512];
+
+fn source() -> Tensor<Vec<f64>> {
+    let data = (0..600 * 512).map(|k| f64::from(k * 7919 % 1009) / 8.0).collect();
+    Tensor::from_vec(SHAPE, data).unwrap()
+}
+
+fn blocks(shape: [usize; 2], block: [usize; 2]) -> Tensor<Chunked<BlockMemory<f64>>> {
+    let memory = BlockMemory::new(shape, block, -1.0).unwrap();
+    Tensor::new(shape, Chunked::new(memory).unwrap().with_blocks(2)).unwrap()
+}
+
+/// Checks a result that covers all blocks, at one thread and at three.
+fn check<C: Compute<Elem = f64>>(what: &str, operation: &Deferred<C>) {
+    let expected = operation.to_vec().unwrap();
+    let shape = operation.shape().unwrap();
+    let shape = [shape[0], shape[1]];
+    for (threads, block) in [(1, [64, 128]), (3, [64, 128]), (1, [7, 512]), (1, [600, 5])] {
+        let mut out = blocks(shape, block);
+        pool(threads).install(|| operation.assign_to(&mut out)).unwrap();
+        let stats = out.storage().stats();
+        let each = shape[0].div_ceil(block[0]) * shape[1].div_ceil(block[1]);
+        assert_eq!((stats.loads, stats.stores), (0, each), "{what} {block:?} {threads}");
+        assert_eq!(out.to_vec().unwrap(), expected, "{what} {block:?} {threads}");
+    }
+}
+
+#[test]
+fn blocks_of_deferred_results_are_stored_once() {
+    let t = source();
+    check("scan along rows", &t.cumsum(1));
+    check("scan along columns", &t.cumsum(0));
+    check("sort", &t.sort(0, SortOrder::Ascending));
+    check("windows", &t.rolling(0, 5).sum());
+    check("windows across", &t.rolling(1, 5).sum());
+    let cube = t.view().reshape([600, 8, 64]).unwrap();
+    check("fold", &(&cube + 0.0).max(1));
+    check("matmul", &t.matmul(t.view().slice(0, 0..512).unwrap()));
+}
+
+/// Of views that cover parts of blocks, those at the ends are loaded and stored once.
+#[test]
+fn blocks_at_the_ends_are_changed_once() {
+    let t = source();
+    for threads in [1, 3] {
+        let mut out = blocks([700, 600], [64, 128]);
+        let mut part = out.view_mut().slice(0, 50..650).unwrap().slice(1, 30..542).unwrap();
+        pool(threads).install(|| t.cumsum(1).assign_to(&mut part)).unwrap();
+        // Rows of blocks 0 to 10, columns 0 to 4, of which 9 by 3 are covered.
+        let stats = out.storage().stats();
+        assert_eq!((stats.loads, stats.stores), (55 - 27, 55));
+        let mut model = Tensor::full([700, 600], -1.0).unwrap();
+        let mut part = model.view_mut().slice(0, 50..650).unwrap().slice(1, 30..542).unwrap();
+        part.assign(t.cumsum(1)).unwrap();
+        assert!(out.try_equal(&model).unwrap());
+        let mut turned = out.view_mut().slice(0, 64..576).unwrap().slice(1, 0..600).unwrap();
+        turned = turned.flip(1).unwrap().transpose([1, 0]).unwrap();
+        let before = turned.storage().stats();
+        pool(threads).install(|| t.cumsum(0).assign_to(&mut turned)).unwrap();
+        let after = turned.storage().stats();
+        assert_eq!((after.loads - before.loads, after.stores - before.stores), (0, 40));
+        assert_eq!(turned.to_vec().unwrap(), t.cumsum(0).to_vec().unwrap());
+    }
+}
+
+/// Blocks of uneven extents, and axes of a view that share one of storage or cross several.
+#[test]
+fn uneven_blocks_and_axes_that_share_one_are_stored_once() {
+    let t = source();
+    let starts = |list: &[usize], extent| Some(Starts::new(list.to_vec(), extent).unwrap());
+    let uneven = Uneven::new(
+        &SHAPE,
+        &[300, 400],
+        vec![starts(&[0, 1, 300, 310], 600), starts(&[0, 100, 101, 500], 512)],
+        &vec![0.0; 600 * 512],
+    );
+    let mut out = Tensor::new(SHAPE, Chunked::new(uneven).unwrap().with_blocks(2)).unwrap();
+    t.cumsum(1).assign_to(&mut out).unwrap();
+    let stats = out.storage().stats();
+    assert_eq!((stats.loads, stats.stores), (0, 16));
+    assert!(out.try_equal(t.cumsum(1)).unwrap());
+
+    let cube = t.view().reshape([100, 6, 512]).unwrap();
+    let mut out = blocks(SHAPE, [60, 64]);
+    let mut split = out.view_mut().reshape([100, 6, 512]).unwrap();
+    cube.cumsum(2).assign_to(&mut split).unwrap();
+    let stats = out.storage().stats();
+    assert_eq!((stats.loads, stats.stores), (0, 80));
+    assert!(out.try_equal(t.cumsum(1)).unwrap());
+
+    // One axis over both of storage: no boxes of blocks, but the same elements.
+    let mut out = blocks(SHAPE, [60, 64]);
+    let sums = t.view().reshape([600 * 512]).unwrap().cumsum(0);
+    sums.assign_to(&mut out.view_mut().reshape([600 * 512]).unwrap()).unwrap();
+    assert_eq!(out.to_vec().unwrap(), sums.to_vec().unwrap());
+}
+
+/// Gufuncs, and what is sorted in place.
+#[test]
+fn blocks_of_calls_are_stored_once() {
+    let rows = source().reshape([600, 512, 1]).unwrap();
+    let wide = rows.view().broadcast([600, 512, 8]).unwrap();
+    for threads in [1, 3] {
+        let mut out = blocks(SHAPE, [64, 128]);
+        let call = inner1d().call([&wide, &wide]);
+        pool(threads).install(|| call.assign_to(&mut out)).unwrap();
+        let stats = out.storage().stats();
+        assert_eq!((stats.loads, stats.stores), (0, 40));
+        assert_eq!(out.to_vec().unwrap(), call.to_vec().unwrap());
+
+        let mut both = Tensor::new(
+            [600, 512, 2],
+            Chunked::new(BlockMemory::new([600, 512, 2], [64, 128, 2], 0.0).unwrap()).unwrap(),
+        )
+        .unwrap();
+        let mut out = blocks(SHAPE, [64, 128]);
+        let mut ends = both.view_mut().select((.., .., 1)).unwrap();
+        pool(threads).install(|| minmax().call([&wide]).assign_to((&mut out, &mut ends))).unwrap();
+        assert_eq!(out.storage().stats().stores, 40);
+        assert_eq!(both.storage().stats().stores, 40);
+
+        let mut sorted = blocks(SHAPE, [64, 128]);
+        sorted.assign(source()).unwrap();
+        let before = sorted.storage().stats();
+        pool(threads).install(|| sorted.sort_in_place(1, SortOrder::Descending)).unwrap();
+        let after = sorted.storage().stats();
+        assert!(after.stores - before.stores <= 40 && after.loads - before.loads <= 80);
+        assert!(sorted.try_equal(source().sort(1, SortOrder::Descending)).unwrap());
+    }
+}
+
+/// Boxes of blocks do not come in row-major order: the first index at which a function fails is found all the same.
+#[test]
+fn the_first_failing_call_is_found() {
+    let rows = source().reshape([600, 512, 1]).unwrap();
+    let wide = rows.broadcast([600, 512, 8]).unwrap();
+    let picky = Gufunc::<[f64; 1], [f64; 1], _>::each("(n)->()", |[x], [mut out]| {
+        out[0] = x[0];
+        if x[0] == 5.0 { Err("five") } else { Ok(()) }
+    })
+    .unwrap();
+    let call = picky.call([&wide]);
+    let expected = call.eval().unwrap_err();
+    assert!(matches!(expected, Error::Elementary { .. }));
+    for block in [[64, 128], [600, 5], [7, 512]] {
+        assert_eq!(call.assign_to(&mut blocks(SHAPE, block)).unwrap_err(), expected);
+    }
+}
+
+/// Blocks whose memory is gone when it is looked at again give wrong numbers or an error, never a panic.
+#[test]
+fn blocks_that_shrink_do_no_harm() {
+    struct Shrinking(Vec<i64>, AtomicUsize);
+    impl AsRef<[i64]> for Shrinking {
+        fn as_ref(&self) -> &[i64] {
+            let left = self.1.fetch_sub(1, Ordering::Relaxed);
+            if left > 0 && left < usize::MAX / 2 { &self.0 } else { &[] }
+        }
+    }
+    /// Blocks that can be looked at so often.
+    struct Lying(usize);
+    impl Blocks for Lying {
+        type Elem = i64;
+        fn extents(&self) -> &[usize] {
+            &[64, 128]
+        }
+        fn block(&self) -> &[usize] {
+            &[64, 64]
+        }
+        fn load(&self, _: &[usize]) -> Result<Block<'_, i64>, StorageError> {
+            let looks = AtomicUsize::new(self.0);
+            Ok(Block::Shared(Arc::new(Shrinking(vec![1; 64 * 64], looks))))
+        }
+    }
+    for looks in (0..40).chain([64, 70, 100, 130, 200]) {
+        let t = Tensor::new([64, 128], Chunked::new(Lying(looks)).unwrap()).unwrap();
+        let fresh = || t.view();
+        let _ = (fresh() + 1).eval();
+        let _ = fresh().to_vec();
+        let _ = fresh().transpose([1, 0]).unwrap().to_vec();
+        let _ = (fresh().sum(0).eval(), fresh().sum(1).eval(), fresh().cumsum(0).eval());
+        let _ = (fresh() * 2).transpose([1, 0]).unwrap().sum(0).eval();
+        let _ = fresh().rolling(0, 3).sum().eval();
+        let _ = fresh().sort(0, SortOrder::Ascending).eval();
+    }
+}
