@@ -32,7 +32,7 @@ use crate::shape::Shape;
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
 use ::serde::de::{Deserialize, Deserializer, Error as _};
-use ::serde::ser::{Error as _, Serialize, Serializer};
+use ::serde::ser::{Error as _, Serialize, SerializeStruct as _, Serializer};
 
 /// A value as the raw struct of its parts, and from it with all checks.
 macro_rules! through {
@@ -91,13 +91,27 @@ struct RawLayout {
     axes: Vec<RawAxis>,
 }
 
-#[derive(::serde::Serialize, ::serde::Deserialize)]
+#[derive(::serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawAxis {
     extent: usize,
     stride: isize,
-    #[serde(default, skip_serializing_if = "RawPattern::is_linear")]
+    #[serde(default)]
     pattern: RawPattern,
+}
+
+/// Texts leave out a linear pattern. Other formats may have no names of fields, so that all must be there.
+impl Serialize for RawAxis {
+    fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
+        let all = !serializer.is_human_readable() || !matches!(self.pattern, RawPattern::Linear);
+        let mut axis = serializer.serialize_struct("RawAxis", 2 + usize::from(all))?;
+        axis.serialize_field("extent", &self.extent)?;
+        axis.serialize_field("stride", &self.stride)?;
+        if all {
+            axis.serialize_field("pattern", &self.pattern)?;
+        }
+        axis.end()
+    }
 }
 
 #[derive(Default, ::serde::Serialize, ::serde::Deserialize)]
@@ -111,12 +125,6 @@ enum RawPattern {
         step: usize,
     },
     Listed(Vec<usize>),
-}
-
-impl RawPattern {
-    fn is_linear(&self) -> bool {
-        matches!(self, Self::Linear)
-    }
 }
 
 impl RawLayout {
