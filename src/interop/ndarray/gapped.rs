@@ -44,8 +44,8 @@ impl<S: Data<Elem: Copy + Send + Sync>> Gapped<S> {
         self.0
     }
 
-    /// The row that an address lies in, and where.
-    fn row(&self, address: usize) -> Result<(ArrayView1<'_, S::Elem>, usize), StorageError> {
+    /// The row that an address lies in, from there on.
+    fn row(&self, address: usize) -> Result<ArrayView1<'_, S::Elem>, StorageError> {
         let beyond = || StorageError::beyond(address, self.0.len());
         if address >= self.0.len() {
             return Err(beyond());
@@ -56,7 +56,9 @@ impl<S: Data<Elem: Copy + Send + Sync>> Gapped<S> {
         let rows =
             front.iter().fold(self.0.view(), |view, &digit| view.index_axis_move(Axis(0), digit));
         let row = if index.is_empty() { rows.insert_axis(Axis(0)) } else { rows };
-        Ok((row.into_dimensionality::<Ix1>().map_err(|_| beyond())?, column))
+        let row = row.into_dimensionality::<Ix1>().map_err(|_| beyond())?;
+        // Iterators of rows with gaps would come to it element by element.
+        Ok(row.split_at(Axis(0), column).1)
     }
 }
 
@@ -85,8 +87,8 @@ where
     }
 
     fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
-        let (row, column) = self.row(address)?;
-        row.get(column).copied().ok_or_else(|| StorageError::beyond(address, self.0.len()))
+        let first = self.row(address)?.first().copied();
+        first.ok_or_else(|| StorageError::beyond(address, self.0.len()))
     }
 
     fn as_slice(&self) -> Option<&[S::Elem]> {
@@ -95,15 +97,12 @@ where
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
         lines::read_run(self, start, step, out, |address, out| {
-            let (row, column) = self.row(address)?;
-            let count = (row.len() - column).min(out.len());
+            let row = self.row(address)?;
+            let count = row.len().min(out.len());
             let target = &mut out[..count];
             match row.to_slice() {
-                Some(row) => target.copy_from_slice(&row[column..column + count]),
-                None => {
-                    let elements = row.into_iter().skip(column);
-                    target.iter_mut().zip(elements).for_each(|(slot, &element)| *slot = element);
-                }
+                Some(row) => target.copy_from_slice(&row[..count]),
+                None => target.iter_mut().zip(row).for_each(|(slot, &element)| *slot = element),
             }
             Ok(count)
         })

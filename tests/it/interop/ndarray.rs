@@ -206,3 +206,22 @@ fn strides_are_checked() {
     let empty = AddressMap::from_strides([0, 3], 0, [-3, 1]).unwrap();
     assert_eq!(empty.count(), 0);
 }
+
+/// Within a row with gaps nobody comes to an element by way of those before it.
+#[test]
+fn rows_with_gaps_are_read_from_anywhere() {
+    let far = 1 << 48;
+    let ones = array![1];
+    let t = gapped(ones.broadcast(far).unwrap()).unwrap();
+    let mut out = [0; 5];
+    t.storage().read_run(far - 7, 1, &mut out).unwrap();
+    assert_eq!(out, [1; 5]);
+    let tall = Array::from_shape_fn((100, 3), |(row, column)| row * 3 + column);
+    let t = gapped(tall.t()).unwrap();
+    for start in 0..295 {
+        let mut out = [0; 5];
+        t.storage().read_run(start, 1, &mut out).unwrap();
+        let expected = [0, 1, 2, 3, 4].map(|k| (start + k) % 100 * 3 + (start + k) / 100);
+        assert_eq!(out, expected, "from {start}");
+    }
+}
