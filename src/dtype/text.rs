@@ -1,5 +1,7 @@
 //! Elements as words of text.
 
+#[cfg(feature = "half")]
+use super::Cast;
 use super::{Element, SameBits};
 use std::fmt::Write;
 
@@ -14,7 +16,7 @@ pub trait TextElement: Element + SameBits {
     const ONE: Self;
 
     /// The element in the next words; `None` if they are no such element, or do not suffice. Decimal
-    /// fractions round to nearest.
+    /// fractions round to nearest, those of half precision by way of the nearest `f64`.
     ///
     /// ```
     /// use lensor::dtype::TextElement;
@@ -74,7 +76,7 @@ impl TextElement for bool {
 }
 
 macro_rules! text_elements {
-    ($($(#[$cfg:meta])? $type:ty: $zero:expr, $one:expr, |$a:ident, $b:ident| $sum:expr, $opposite:expr;)*) => { $(
+    ($($(#[$cfg:meta])? $type:ty $(as $text:ty)?: $zero:expr, $one:expr, |$a:ident, $b:ident| $sum:expr, $opposite:expr;)*) => { $(
         $(#[$cfg])?
         impl TextElement for $type {
             const WORDS: usize = 1;
@@ -82,7 +84,7 @@ macro_rules! text_elements {
             const ONE: Self = $one;
 
             fn from_words<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Self> {
-                words.next()?.parse().ok()
+                words.next()?.parse()$(.map(<$text as Cast<$type>>::cast_unchecked))?.ok()
             }
 
             fn push_words(self, out: &mut String) {
@@ -113,8 +115,8 @@ text_elements! {
     u64: 0, 1, |a, b| a.wrapping_add(b), a.wrapping_neg();
     f32: 0.0, 1.0, |a, b| a + b, -a;
     f64: 0.0, 1.0, |a, b| a + b, -a;
-    #[cfg(feature = "half")] half::f16: half::f16::ZERO, half::f16::ONE, |a, b| a + b, -a;
-    #[cfg(feature = "half")] half::bf16: half::bf16::ZERO, half::bf16::ONE, |a, b| a + b, -a;
+    #[cfg(feature = "half")] half::f16 as f64: half::f16::ZERO, half::f16::ONE, |a, b| a + b, -a;
+    #[cfg(feature = "half")] half::bf16 as f64: half::bf16::ZERO, half::bf16::ONE, |a, b| a + b, -a;
 }
 
 /// Two words, the real and the imaginary part.

@@ -147,3 +147,29 @@ fn a_saved_file_is_opened() {
     assert_eq!(header.symmetry(), Symmetry::General);
     assert_eq!((header.format(), header.field()), (mtx::Format::Coordinate, mtx::Field::Real));
 }
+
+/// Around each middle of two neighbours, and on it.
+#[cfg(feature = "half")]
+#[test]
+fn words_of_half_precision_are_rounded_once() {
+    use half::{bf16, f16};
+    use lensor::dtype::TextElement;
+    fn check<T: TextElement + PartialEq>(values: impl Iterator<Item = (T, f64)>) {
+        let values: Vec<_> = values.collect();
+        for (k, pair) in values.windows(2).enumerate() {
+            let [(low, a), (high, b)] = [pair[0], pair[1]];
+            let middle = (a + b) / 2.0;
+            let even = if k % 2 == 0 { low } else { high };
+            for (x, nearest) in
+                [(middle.next_down(), low), (middle, even), (middle.next_up(), high)]
+            {
+                let text = format!("-{x:e}");
+                let read = |text| T::from_words(&mut [text].into_iter());
+                assert!(read(&text[1..]) == Some(nearest), "{x:e}");
+                assert!(read(&text) == Some(nearest.opposite()), "{text}");
+            }
+        }
+    }
+    check((0..0x7c00).map(f16::from_bits).map(|x| (x, x.to_f64())));
+    check((0..0x7f80).map(bf16::from_bits).map(|x| (x, x.to_f64())));
+}
