@@ -160,14 +160,20 @@ impl Place {
     }
 }
 
-/// Gives a file the permissions of another one, and its owner where that is allowed.
+/// Gives a file the permissions of another one, and its owner and group where that is allowed.
 fn take_over(file: &File, old: &Metadata) -> io::Result<()> {
+    let permissions = old.permissions();
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        let _ = fchown(file, Some(old.uid()), Some(old.gid()));
-    }
-    file.set_permissions(old.permissions())
+    let permissions = {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+        let (mode, group) = (old.mode(), Some(old.gid()));
+        match fchown(file, Some(old.uid()), group).or_else(|_| fchown(file, None, group)) {
+            Ok(()) => permissions,
+            // Another group may do what all may.
+            Err(_) => PermissionsExt::from_mode(mode & (!0o070 | mode << 3)),
+        }
+    };
+    file.set_permissions(permissions)
 }
 
 /// The name of a file that is removed, unless it was moved and the name is empty.

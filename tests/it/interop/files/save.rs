@@ -123,7 +123,10 @@ fn a_directory_is_named_when_it_is_read() {
 #[cfg(unix)]
 mod unix {
     use super::*;
+    use crate::support::test_name;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o7777
@@ -153,6 +156,41 @@ mod unix {
             SMALL[0](&place.file()).unwrap();
             let found = fs::metadata(place.file()).unwrap();
             assert_eq!((found.uid(), found.gid()), (1234, 4321));
+        }
+    }
+
+    /// Who is not the owner may give away a file to a group of his own; to any other he grants no more than to all.
+    /// Only the superuser can become somebody else, so others test nothing here.
+    #[test]
+    fn the_group_is_kept() {
+        const PATH: &str = "TEST_GROUP";
+        if let Some(path) = std::env::var_os(PATH) {
+            return SMALL[0](Path::new(&path)).unwrap();
+        }
+        for (group, old, (found_group, found_mode)) in
+            [(4321, 0o660, (4321, 0o660)), (999, 0o672, (77, 0o622))]
+        {
+            let place = Place::new();
+            fs::set_permissions(place.file(), fs::Permissions::from_mode(old)).unwrap();
+            // New files have the group of this directory.
+            let given = chown(place.file(), Some(1234), Some(4321))
+                .and_then(|()| chown(place.dir.path(), None, Some(77)));
+            if given.is_err() {
+                return;
+            }
+            fs::set_permissions(place.dir.path(), fs::Permissions::from_mode(0o2777)).unwrap();
+            let saved = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", &test_name(module_path!(), "the_group_is_kept")])
+                .env(PATH, place.file())
+                .uid(1235)
+                .gid(group)
+                .output();
+            // Somebody else may be kept from the program.
+            let Ok(saved) = saved else { return };
+            assert!(saved.status.success(), "{saved:?}");
+            let found = fs::metadata(place.file()).unwrap();
+            assert_eq!((found.uid(), found.gid()), (1235, found_group));
+            assert_eq!(mode(&place.file()), found_mode, "{old:o}");
         }
     }
 
