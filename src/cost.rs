@@ -175,7 +175,7 @@ pub fn cost<R: Reader>(storage: &R, shape: &[usize], model: Model) -> Result<Cos
         table.row("sum of transposed, axis 1", || ones(turned()).sum(b).eval())?;
         table.row("variance of transposed", || ones(turned()).var(a).eval())?;
     }
-    counted.counts.state().fails = storage.len().checked_sub(1);
+    counted.counts.state().fails = t.len().checked_sub(1);
     table.row("failing", || match t.to_vec() {
         Err(Error::Storage { .. }) => Ok(()),
         other => other.map(drop),

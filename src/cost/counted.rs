@@ -4,7 +4,7 @@ use super::{Cost, Model};
 use crate::error::StorageError;
 use crate::grid::{Sides, sides_tell};
 use crate::storage::{Block, BlockIndex, Blocks, Reader, Stored};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Storage that counts what it is asked.
@@ -27,8 +27,10 @@ pub(super) struct Counts {
 #[derive(Default)]
 pub(super) struct State {
     pub(super) cost: Cost,
-    /// Blocks that are kept, those used last in front.
-    kept: VecDeque<usize>,
+    /// Blocks that are kept, by when they were used last, and when that was.
+    kept: BTreeMap<usize, usize>,
+    used: HashMap<usize, usize>,
+    uses: usize,
     /// An address that cannot be read.
     pub(super) fails: Option<usize>,
 }
@@ -90,7 +92,7 @@ impl Counts {
         state.call(addresses.len());
         for address in addresses {
             let block = self.block_of(address);
-            if state.kept.front() != Some(&block) {
+            if state.kept.last_key_value().is_none_or(|(_, last)| *last != block) {
                 state.visit(block, self.model.cached);
             }
             if state.fails == Some(address) {
@@ -119,7 +121,7 @@ impl Counts {
         let mut state = self.state();
         state.call(sides.block_len);
         state.visit(number, self.model.cached);
-        if number.wrapping_add(1) == self.count() && state.fails.is_some() {
+        if state.fails.is_some_and(|address| self.block_of(address) == number) {
             return Err(StorageError::new(0, "it was asked to fail"));
         }
         Ok(())
@@ -136,14 +138,17 @@ impl State {
 
     /// A block is used.
     fn visit(&mut self, block: usize, cached: usize) {
-        match self.kept.iter().position(|&kept| kept == block) {
-            Some(place) => {
-                self.kept.remove(place);
-            }
+        self.uses += 1;
+        match self.used.insert(block, self.uses) {
+            Some(before) => drop(self.kept.remove(&before)),
             None => self.cost.loads += 1,
         }
-        self.kept.push_front(block);
-        self.kept.truncate(cached.max(1));
+        self.kept.insert(self.uses, block);
+        if self.kept.len() > cached.max(1)
+            && let Some((_, oldest)) = self.kept.pop_first()
+        {
+            self.used.remove(&oldest);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::storage::chunked::blocks_of;
 use crate::support::pool;
 use crate::views::Plain;
-use lensor::conformance::{CostTable, Model, cost, cost_of_writing};
+use lensor::conformance::{Cost, CostTable, Model, cost, cost_of_writing};
 use lensor::storage::{Block, Blocks, Chunked, FromFn};
 use lensor::{Error, Reader, StorageError, Tensor, Writer};
 
@@ -167,6 +167,23 @@ fn blocks_of_another_length_are_not_counted() {
     let model = Model { block: 4, cached: 1 };
     let table = pool(1).install(|| cost(&Other, &[3, 4], model)).unwrap();
     assert_eq!((table.blocks, table.ratio("copy")), (3, Some(1.0)));
+}
+
+/// The last element of a shape cannot be read, though it may not be the last one of the storage.
+#[test]
+fn reading_fails_at_the_end_of_the_shape() {
+    let model = Model { block: 4, cached: 1 };
+    fn row(table: &CostTable, name: &str) -> Cost {
+        table.rows.iter().find(|row| row.name == name).unwrap().clone()
+    }
+    let small = cost(&FromFn::new(64, |k| k), &[8, 8], model).unwrap();
+    let table = cost(&FromFn::new(1 << 20, |k| k), &[8, 8], model).unwrap();
+    assert!(row(&table, "failing").calls > row(&table, "copy").calls, "{table}");
+    assert_eq!(table.rows, small.rows);
+    let data: Vec<f64> = (0..64).map(f64::from).collect();
+    let chunked = Chunked::new(blocks_of(&[8, 8], &[4, 4], &data)).unwrap();
+    let table = pool(1).install(|| cost(&chunked, &[4, 8], model)).unwrap();
+    assert!(row(&table, "failing").calls > row(&table, "copy").calls, "{table}");
 }
 
 /// The table prints one line a row, and shapes are checked.
