@@ -171,8 +171,12 @@ impl<'de> Visitor<'de> for &mut Listed {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut noted = false;
         while let Some(name) = map.next_key::<String>()? {
             if name == NOTES {
+                if std::mem::replace(&mut noted, true) {
+                    return Err(A::Error::duplicate_field(NOTES));
+                }
                 map.next_value_seed(Notes(self))?;
             } else {
                 let info = map.next_value_seed(Info::default())?;

@@ -206,6 +206,7 @@ fn wrong_headers_are_refused() {
             8,
         ),
         (r#"{"__metadata__":{"a":1}}"#, 0),
+        (r#"{"__metadata__":{"a":"1"},"__metadata__":{"b":"2"}}"#, 0),
         (r#"{"x":{"dtype":"F4","shape":[3],"data_offsets":[0,1]}}"#, 1),
     ] {
         let error = file(header, bytes).unwrap_err();
