@@ -22,10 +22,17 @@ fn check_all<R: Reader + ?Sized>(
     same: &dyn Fn(&R::Elem, &R::Elem) -> bool,
     report: &mut Report,
 ) {
-    let Some(sides) = Sides::of_len(blocks, storage.len()) else {
-        let (extents, block) = (blocks.extents().to_vec(), blocks.block().to_vec());
-        report.add(Violation::BlockSides { extents, block, len: storage.len() });
-        return;
+    let sides = report.guard("extents", 0, || {
+        let len = storage.len();
+        Sides::of_len(blocks, len).ok_or_else(|| {
+            let (extents, block) = (blocks.extents().to_vec(), blocks.block().to_vec());
+            Violation::BlockSides { extents, block, len }
+        })
+    });
+    let sides = match sides {
+        Some(Ok(sides)) => sides,
+        Some(Err(violation)) => return report.add(violation),
+        None => return,
     };
     let each = sides.block_len;
     for number in 0..count(&sides).min(4096) {
@@ -39,16 +46,18 @@ fn check_all<R: Reader + ?Sized>(
             }
             None => continue,
         };
-        let found = loaded.as_slice().map_or(each, <[_]>::len);
+        // What is shared may be lent by code of the storage, so that it is asked once.
+        let Some(slice) = report.guard("load", start, || loaded.as_slice()) else { continue };
+        let found = slice.map_or(each, <[_]>::len);
         if found != each {
             report.add(Violation::BlockLen { index: index.to_vec(), found, len: each });
             continue;
         }
-        for place in 0..each {
-            let Some(address) = address(&sides, &index, place) else { continue };
-            let element = match &loaded {
-                Block::Fill(value) => *value,
-                block => block.as_slice().unwrap_or_default()[place],
+        for (place, address) in elements(&sides, &index) {
+            let element = match (slice, &loaded) {
+                (Some(slice), _) => slice[place],
+                (None, Block::Fill(value)) => *value,
+                (None, _) => break,
             };
             let read = report.guard("try_read", address, || storage.try_read(address));
             if !matches!(&read, Some(Ok(read)) if same(read, &element)) {
@@ -67,7 +76,7 @@ fn failed<R: Reader + ?Sized>(
     named: usize,
     report: &mut Report,
 ) {
-    let mut addresses = (0..sides.block_len).filter_map(|place| address(sides, index, place));
+    let mut addresses = elements(sides, index).map(|(_, address)| address);
     let first = sides.first_address(index);
     let mut alone = |address| report.guard("try_read", address, || storage.try_read(address));
     if addresses.all(|address| matches!(alone(address), Some(Ok(_)))) {
@@ -82,19 +91,25 @@ pub(super) fn count(sides: &Sides) -> usize {
     sides.counts.iter().product()
 }
 
-/// The address of an element of a block, by its place there; `None` beyond the end of the block.
-pub(super) fn address(sides: &Sides, index: &[usize], place: usize) -> Option<usize> {
-    let (mut rest, mut address, mut weight) = (place, 0, 1);
-    for axis in (0..sides.block.len()).rev() {
-        let own = sides.range(axis, *index.get(axis)?);
-        let inside = rest % sides.block[axis];
-        rest /= sides.block[axis];
-        let at = own.start + inside.checked_sub(sides.skipped(axis, index[axis]))?;
-        if !own.contains(&at) {
-            return None;
+/// The elements of a block, without what lies in front of where it begins or beyond its end: their places in it, and
+/// their addresses.
+pub(super) fn elements<'a>(
+    sides: &'a Sides,
+    index: &'a [usize],
+) -> impl Iterator<Item = (usize, usize)> + 'a {
+    let own = move |axis| sides.range(axis, index[axis]);
+    let all: usize = (0..index.len()).map(|axis| own(axis).len()).product();
+    (0..all).map(move |mut rest| {
+        let (mut place, mut address) = (0, 0);
+        let (mut in_block, mut in_all) = (1, 1);
+        for axis in (0..index.len()).rev() {
+            let inside = rest % own(axis).len();
+            rest /= own(axis).len();
+            place += (inside + sides.skipped(axis, index[axis])) * in_block;
+            address += (inside + own(axis).start) * in_all;
+            in_block *= sides.block[axis];
+            in_all *= sides.extents[axis];
         }
-        address += at * weight;
-        weight *= sides.extents[axis];
-    }
-    Some(address)
+        (place, address)
+    })
 }

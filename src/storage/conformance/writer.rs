@@ -1,6 +1,6 @@
 //! Laws of a writer: what is written is read, by whichever method, and nothing else changes.
 
-use super::blocks::{address, count};
+use super::blocks::{count, elements};
 use super::reader::{agree, truth};
 use super::sample;
 use super::{Report, Violation};
@@ -142,7 +142,9 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
         let spacing = count(&sides).div_ceil(self.writes.min(STORED)).max(1);
         let numbers = (0..count(&sides)).rev().step_by(spacing);
         let places = |index: &PerAxis| {
-            (0..sides.block_len).map(|place| address(&sides, index, place)).collect()
+            let mut places = vec![None; sides.block_len];
+            elements(&sides, index).for_each(|(place, address)| places[place] = Some(address));
+            places
         };
         let indexes = numbers.filter(|_| sides.block_len <= COMPARED).map(|k| sides.index(k));
         Some(indexes.map(|index| (index.clone(), places(&index))).collect())

@@ -11,6 +11,7 @@ use lensor::storage::{
 use lensor::{BoxReader, Reader, Stored, Tensor};
 use std::sync::Arc;
 
+mod blocks;
 mod forwards;
 mod liars;
 mod quiet;
