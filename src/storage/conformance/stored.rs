@@ -33,7 +33,11 @@ fn check_entries<R: Reader + ?Sized>(
     laws.between(storage, &head, len);
     laws.chunks(&head);
     laws.slices(&head);
-    laws.far_entries(storage, len)
+    if count > TRIED {
+        laws.far_entries(storage, len)?;
+        laws.far_between(storage, &head, len)?;
+    }
+    Some(())
 }
 
 struct Laws<'a, T> {
@@ -179,9 +183,6 @@ impl<T: Copy> Laws<'_, T> {
 
     /// Of many entries, some further on: they agree with `try_read` and with their ranks.
     fn far_entries<R: Reader<Elem = T> + ?Sized>(&mut self, storage: &R, len: usize) -> Option<()> {
-        if self.count <= TRIED {
-            return Some(());
-        }
         let mut random = Random::new(self.count);
         let last = self.count - 8;
         let starts = (0..64).map(|k| if k == 0 { last } else { random.below(last) });
@@ -194,5 +195,48 @@ impl<T: Copy> Laws<'_, T> {
             }
         }
         Some(())
+    }
+
+    /// Of many entries, addresses beyond the first ones: a rank stands between two entries, and what is no entry is the
+    /// fill.
+    fn far_between<R: Reader<Elem = T> + ?Sized>(
+        &mut self,
+        storage: &R,
+        head: &[Entry<T>],
+        len: usize,
+    ) -> Option<()> {
+        let known = head.last()?.0;
+        for address in sample::addresses(len).into_iter().filter(|&address| address > known) {
+            let rank = self.report.guard("rank", address, || self.stored.rank(address))?;
+            let before = rank.clamp(1, self.count) - 1;
+            let around = self.entries(before, 2)?;
+            let next = around.get(1).map(|entry| entry.0);
+            if rank != before + 1
+                || around.first().is_none_or(|entry| entry.0 >= address)
+                || next.is_some_and(|next| next < address)
+            {
+                let expected = self.below(address)?;
+                return self.rank(address, expected);
+            }
+            let element = truth(storage, address, self.report)?;
+            let is_fill = element.is_none_or(|element| (self.same)(&element, &self.fill));
+            if next != Some(address) && !is_fill {
+                self.report.add(Violation::Fill { address });
+            }
+        }
+        Some(())
+    }
+
+    /// Entries below an address, counted without ranks.
+    fn below(&mut self, address: usize) -> Option<usize> {
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.entries(middle, 1)?.first() {
+                Some(entry) if entry.0 < address => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        Some(low)
     }
 }

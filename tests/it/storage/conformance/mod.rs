@@ -12,6 +12,7 @@ use lensor::{BoxReader, Reader, Stored, Tensor};
 use std::sync::Arc;
 
 mod blocks;
+mod far;
 mod forwards;
 mod liars;
 mod quiet;
