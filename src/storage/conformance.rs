@@ -253,6 +253,9 @@ pub enum Violation {
         /// Address that changed.
         address: usize,
     },
+    /// The fill value is not recognised, so that entries are made of elements that are equal to it.
+    #[error("`is_fill` denies the fill value")]
+    IsFill,
     /// A wrapper answers a call by others of the storage below, or without it.
     #[error("`{method}` of the wrapper arrives as {found:?} below")]
     NotForwarded {
@@ -287,7 +290,8 @@ where
 }
 
 /// Checks the laws of a writer and, if it has them, of blocks that are stored as wholes (up to 65,536 elements each) and
-/// of entries that are spliced; then, on what was written, of a reader. Overwrites the elements.
+/// of entries that are spliced and a fill value that is changed; then, on what was written, of a reader. Overwrites the
+/// elements.
 ///
 /// `values` are written in turn; give at least two different ones that the storage can hold.
 /// Elements are compared by [`same_or_nan`].

@@ -41,6 +41,7 @@ pub(super) fn check<W: Writer + ?Sized>(
     laws.stores();
     laws.changes();
     laws.splices();
+    laws.fills();
     if let Some(after) = report.guard("len", 0, || storage.len()).filter(|&after| after != before) {
         report.add(Violation::Len { before, after });
     }
@@ -206,35 +207,93 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
         Some(())
     }
 
-    /// Some entries, each in the place of what is stored at its address.
+    /// Some entries, each in the place of what is stored at its address; then all of a stretch at once, and every other
+    /// one in the place of all.
     fn splices(&mut self) -> Option<()> {
-        if !self.report.guard("stored_mut", 0, || self.storage.stored_mut().is_some())? {
-            return Some(());
+        let fill = self.report.guard("is_fill", 0, || {
+            let stored = self.storage.stored_mut()?;
+            let fill = stored.fill();
+            Some((fill, stored.is_fill(fill)))
+        });
+        let (fill, known) = fill??;
+        if !known {
+            self.report.add(Violation::IsFill);
         }
         for address in self.some_watched() {
-            self.write("splice", &[address], |storage, values| {
-                let Some(stored) = storage.stored_mut() else { return Ok(()) };
-                let old = stored.rank(address)..stored.rank(address + 1);
-                let new = values.iter().copied().find(|&value| !stored.is_fill(value));
-                let at = new.map(|_| address).into_iter().collect();
-                let spliced = stored.splice(old, at, new.into_iter().collect());
-                spliced.map_err(|error| StorageError::new(address, error))
-            })?;
+            let values = self.next_values(1);
+            self.splice(&[address], values)?;
+        }
+        let watched = self.watched.clone();
+        for stretch in watched.chunks(watched.len().div_ceil(4)) {
+            // Between these are no others, whose entries it would have to keep.
+            if stretch[stretch.len() - 1] - stretch[0] < stretch.len() {
+                let mut values = self.next_values(stretch.len());
+                self.splice(stretch, values.clone())?;
+                values.iter_mut().skip(1).step_by(2).for_each(|value| *value = fill);
+                self.splice(stretch, values)?;
+            }
         }
         Some(())
     }
 
-    /// Writes the next values to different `addresses`, then compares all watched ones. Returns
-    /// whether the writer reports success.
+    fn splice(&mut self, addresses: &[usize], values: Vec<W::Elem>) -> Option<bool> {
+        let (first, last) = (*addresses.first()?, *addresses.last()?);
+        self.put("splice", addresses, values, |storage, values| {
+            let Some(stored) = storage.stored_mut() else { return Ok(()) };
+            let old = stored.rank(first)..stored.rank(last + 1);
+            let new = addresses.iter().copied().zip(values.iter().copied());
+            let (at, new) = new.filter(|(_, value)| !stored.is_fill(*value)).unzip();
+            stored.splice(old, at, new).map_err(|error| StorageError::new(first, error))
+        })
+    }
+
+    /// Another fill value, then the old one: addresses without an entry have it, unless it is refused or that of others.
+    fn fills(&mut self) -> Option<()> {
+        let known = self.report.guard("owns_fill", 0, || {
+            let stored = self.storage.stored_mut()?;
+            let (fill, owns) = (stored.fill(), stored.owns_fill());
+            let other = self.values.iter().copied().find(|value| !stored.is_fill(*value))?;
+            let is_empty = |address: usize| stored.rank(address) == stored.rank(address + 1);
+            let watched = self.watched.iter().copied().filter(|_| owns);
+            Some((fill, other, watched.filter(|&address| is_empty(address)).collect::<Vec<_>>()))
+        });
+        let (fill, other, empty) = known??;
+        for value in [other, fill] {
+            let taken = self.report.guard("set_fill", 0, || {
+                self.storage.stored_mut().is_some_and(|stored| stored.set_fill(value).is_ok())
+            })?;
+            let addresses = if taken { &empty[..] } else { &[] };
+            self.put("set_fill", addresses, vec![value; addresses.len()], |_, _| Ok(()))?;
+        }
+        Some(())
+    }
+
+    fn next_values(&mut self, count: usize) -> Vec<W::Elem> {
+        self.turn += 1;
+        let values = self.values.iter().copied().cycle().skip(self.turn % self.values.len());
+        values.take(count).collect()
+    }
+
+    /// Writes the next values, see [`Self::put`].
     fn write(
         &mut self,
         method: &'static str,
         addresses: &[usize],
         write: impl FnOnce(&mut W, &[W::Elem]) -> Result<(), StorageError>,
     ) -> Option<bool> {
-        self.turn += 1;
-        let values = self.values.iter().copied().cycle().skip(self.turn % self.values.len());
-        let values: Vec<W::Elem> = values.take(addresses.len()).collect();
+        let values = self.next_values(addresses.len());
+        self.put(method, addresses, values, write)
+    }
+
+    /// Writes values to different `addresses`, then compares all watched ones. Returns whether the
+    /// writer reports success.
+    fn put(
+        &mut self,
+        method: &'static str,
+        addresses: &[usize],
+        values: Vec<W::Elem>,
+        write: impl FnOnce(&mut W, &[W::Elem]) -> Result<(), StorageError>,
+    ) -> Option<bool> {
         let written: HashMap<usize, W::Elem> =
             addresses.iter().copied().zip(values.clone()).collect();
         let first = addresses.first().copied().unwrap_or(0);

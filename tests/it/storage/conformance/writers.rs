@@ -18,6 +18,16 @@ enum Lie {
     Stale,
     /// It has too few elements.
     Short,
+    /// Of several entries that are spliced only the first is kept.
+    First,
+    /// Of several entries in whose place others come only the first is erased.
+    Erased,
+    /// Another fill value is not taken over.
+    SetFill,
+    /// Another fill value is refused.
+    Refused,
+    /// No value is the fill.
+    IsFill,
 }
 
 /// Ten elements in blocks of four.
@@ -167,11 +177,15 @@ impl Stored for Entries {
 
 impl StoredMut for Entries {
     fn is_fill(&mut self, value: i64) -> bool {
-        self.0.is_fill(value)
+        self.1 != Lie::IsFill && self.0.is_fill(value)
     }
 
     fn set_fill(&mut self, fill: i64) -> Result<()> {
-        self.0.set_fill(fill)
+        match self.1 {
+            Lie::SetFill => Ok(()),
+            Lie::Refused => Err(std::io::Error::other("never another").into()),
+            _ => self.0.set_fill(fill),
+        }
     }
 
     fn splice(
@@ -181,13 +195,23 @@ impl StoredMut for Entries {
         values: Vec<i64>,
     ) -> Result<()> {
         match self.1 {
-            Lie::None | Lie::Stale | Lie::Short => self.0.splice(ordinals, addresses, values),
             Lie::Lost => Ok(()),
+            Lie::First => {
+                let (at, value) = addresses.into_iter().zip(values).take(1).unzip();
+                self.0.splice(ordinals, at, value)
+            }
+            Lie::Erased => {
+                let first = ordinals.start..ordinals.end.min(ordinals.start + 1);
+                self.0.splice(first, Vec::new(), Vec::new())?;
+                addresses.into_iter().zip(values).for_each(|(k, value)| self.0.write(k, value));
+                Ok(())
+            }
             Lie::Elsewhere => {
                 self.0.write((addresses.first().unwrap_or(&0) + 1) % 10, 77);
                 Ok(())
             }
             Lie::Fails => Err(StorageError::new(0, "full").into()),
+            _ => self.0.splice(ordinals, addresses, values),
         }
     }
 }
@@ -226,4 +250,27 @@ fn wholes_are_written() {
     let short = changes(Lie::Short);
     let len = |v: &Violation| matches!(v, Violation::BlockLen { found: 3, len: 4, .. });
     assert!(short.iter().any(len), "{short:?}");
+}
+
+/// Several entries in the place of several, and fill values.
+#[test]
+fn entries_are_spliced_together() {
+    for values in [&[0, 1, 2, 3][..], &[1, 2]] {
+        let found = |lie| {
+            let mut entries = Entries(Sparse::new(10, 0), lie);
+            writer_violations(&mut entries, values, same_or_nan)
+        };
+        for lie in [Lie::None, Lie::Refused] {
+            assert_eq!(found(lie), []);
+        }
+        for (lie, method) in
+            [(Lie::First, "splice"), (Lie::Erased, "splice"), (Lie::SetFill, "set_fill")]
+        {
+            let found = found(lie);
+            let lost =
+                |v: &Violation| matches!(v, Violation::Written { method: m, .. } if *m == method);
+            assert!(found.iter().any(lost), "{found:?}");
+        }
+        assert_eq!(found(Lie::IsFill), [Violation::IsFill]);
+    }
 }
