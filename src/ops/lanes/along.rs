@@ -1,7 +1,7 @@
 //! Pairs of operands whose lanes go together.
 
 use super::before::{Before, First, first};
-use super::operand::{Both, for_each_lane};
+use super::operand::Batch;
 use super::operation::LaneOperation;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
@@ -61,14 +61,8 @@ impl<T: Copy + Send + Sync> LaneOperation<T, usize> for TakeAlong {
 
     const BESIDE: &'static str = "at";
 
-    fn compute(
-        &self,
-        (): &mut (),
-        lanes: Both<'_, '_, T, usize>,
-        numbers: Range<usize>,
-        out: &mut [T],
-    ) -> Result<()> {
-        for_each_lane(lanes, numbers, out, |lane, indexes, out| take(lane, indexes, out, self.axis))
+    fn compute(&self, (): &mut (), lanes: Batch<'_, T, usize>, out: &mut [T]) -> Result<()> {
+        lanes.for_each(out, |lane, indexes, out| take(lane, indexes, out, self.axis))
     }
 
     fn is_apart<A: Expr<Elem = T>, B: Expr<Elem = usize>>(

@@ -1,7 +1,7 @@
 //! Work on lanes: the elements along one axis, one lane for every index of the other axes. Lanes are
 //! [cores](crate::ops::cores) of one axis.
 
-use super::operand::{Both, LaneSlices};
+use super::operand::{Batch, LaneSlices};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
 use crate::map::AddressMap;
@@ -10,7 +10,6 @@ use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::marker::PhantomData;
-use std::ops::Range;
 
 /// Elements of all lanes for which more than one thread is worth its start.
 const PARALLEL: usize = 1 << 15;
@@ -25,15 +24,14 @@ where
     F: Fn(usize, &mut [W::Elem]) -> Result<()> + Sync,
 {
     let none = Tensor::new(out.shape().with_extent(axis, 0)?, Vec::<()>::new())?.lazy();
-    zip_blocks((&none, &none), axis, out, true, |_, lanes, out| f(out.len() / lanes.len(), out))
+    zip_blocks((&none, &none), axis, out, true, |lanes, out| f(out.len() / lanes.count, out))
 }
 
 /// Computes every lane of `out` along `axis` from the lanes of two operands at the same index of the other axes.
 /// Along `axis` the extents may differ. `kept` tells whether lanes of `out` hold their old elements when they are
 /// handed out, or whatever.
 ///
-/// `f` is called with some lanes of the operands, their numbers among these, and the lanes of the output that
-/// belong to them, one after another.
+/// `f` is called with some lanes of the operands and the lanes of the output that belong to them, one after another.
 pub(super) fn zip_blocks<A, B, W, F>(
     (a, b): (&Lazy<A>, &Lazy<B>),
     axis: usize,
@@ -45,7 +43,7 @@ where
     A: Expr,
     B: Expr,
     W: Writer,
-    F: Fn(Both<'_, '_, A::Elem, B::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()> + Sync,
+    F: Fn(Batch<'_, A::Elem, B::Elem>, &mut [W::Elem]) -> Result<()> + Sync,
 {
     let shape = out.shape();
     let loops = shape.without(axis)?;
@@ -97,14 +95,14 @@ where
     A: Copy + Send + Sync,
     B: Copy + Send + Sync,
     U: Copy + Send + Sync,
-    F: Fn(Both<'_, '_, A, B>, Range<usize>, &mut [U]) -> Result<()> + Sync,
+    F: Fn(Batch<'_, A, B>, &mut [U]) -> Result<()> + Sync,
 {
     fn run(&self, row: Row<'_, (A, B), [U; 1]>) -> Result<()> {
         let ((a, b), [out]) = (row.inputs, row.outputs);
         let place = |k: usize| [row.offsets[k], row.steps[k]];
-        let a = LaneSlices::apart(a, self.lengths[0], place(0));
-        let b = LaneSlices::apart(b, self.lengths[1], place(1));
-        (self.f)((&a, &b), 0..row.count, out)
+        let lanes = LaneSlices::new(a, self.lengths[0], place(0));
+        let beside = LaneSlices::new(b, self.lengths[1], place(1));
+        (self.f)(Batch { lanes, beside, count: row.count }, out)
     }
 }
 

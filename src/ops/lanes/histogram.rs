@@ -1,7 +1,7 @@
 //! Counting elements in bins.
 
 use super::before::Zeros;
-use super::operand::{Both, for_each_lane};
+use super::operand::Batch;
 use super::operation::LaneOperation;
 use super::search::{self, Side};
 use crate::compute::Compute;
@@ -16,7 +16,6 @@ use crate::shape::Shape;
 use std::any::type_name;
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
-use std::ops::Range;
 
 /// Elements evaluated at once.
 const PIECE: usize = 1 << 20;
@@ -184,14 +183,8 @@ impl<T: Copy + Send + Sync, B: Bins<T>> LaneOperation<T> for Counts<B> {
         Ok(Some(self.0.count()))
     }
 
-    fn compute(
-        &self,
-        (): &mut (),
-        lanes: Both<'_, '_, T, ()>,
-        numbers: Range<usize>,
-        out: &mut [u64],
-    ) -> Result<()> {
-        for_each_lane(lanes, numbers, out, |lane, _, out| {
+    fn compute(&self, (): &mut (), lanes: Batch<'_, T>, out: &mut [u64]) -> Result<()> {
+        lanes.for_each(out, |lane, _, out| {
             out.fill(0);
             count_lane(out, lane, &self.0);
             Ok(())

@@ -1,7 +1,7 @@
 //! Lanes of a view, changed where they are.
 
 use super::driver::{update_blocks, zip_blocks};
-use super::operand::{LaneSlices, for_each_lane};
+use super::operand::Batch;
 use super::{SortOrder, along, select, sort};
 use crate::dtype::Sortable;
 #[cfg(doc)]
@@ -12,7 +12,6 @@ use crate::memory::{refill, sort_by, try_with_capacity};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::cmp::Ordering;
-use std::ops::Range;
 
 /// Bytes of lanes that are copied at once, but for longer lanes.
 const COPIED: usize = 1 << 18;
@@ -37,9 +36,7 @@ impl<W: Writer> Tensor<W> {
     where
         W::Elem: Sortable,
     {
-        in_place(self, axis, |scratch, lanes, numbers, out| {
-            sort::sort_lanes(scratch, lanes, numbers, out, order)
-        })
+        in_place(self, axis, |scratch, lanes, out| sort::sort_lanes(scratch, lanes, out, order))
     }
 
     /// Sorts every lane of this view along `axis` by a key. Elements with equal keys keep their order.
@@ -65,8 +62,8 @@ impl<W: Writer> Tensor<W> {
         K: Sortable,
         F: Fn(W::Elem) -> K + Sync,
     {
-        in_place(self, axis, |scratch, lanes, numbers, out| {
-            sort::sort_lanes_by_key(scratch, lanes, numbers, out, |x| order.keys()(key(x)))
+        in_place(self, axis, |scratch, lanes, out| {
+            sort::sort_lanes_by_key(scratch, lanes, out, |x| order.keys()(key(x)))
         })
     }
 
@@ -114,9 +111,8 @@ impl<W: Writer> Tensor<W> {
         W::Elem: Sortable,
     {
         select::check_rank(axis, k, &self.shape())?;
-        in_place(self, axis, |ranked, lanes, numbers, out| {
-            numbers.zip(out.chunks_exact_mut(lanes.length)).try_for_each(|(number, out)| {
-                let lane = lanes.lane(number)?;
+        in_place(self, axis, |ranked, lanes, out| {
+            lanes.for_each(out, |lane, _, out| {
                 select::partition_lane(ranked, lane, out, k, order.keys(), |position| {
                     lane[position]
                 })
@@ -171,8 +167,8 @@ impl<W: Writer> Tensor<W> {
             return write_elements(map, storage, &addresses, values.storage());
         }
         let (indexes, values) = (indexes.lazy(), values.lazy());
-        zip_blocks((&indexes, &values), axis, self, true, |lanes, numbers, out| {
-            for_each_lane(lanes, numbers, out, |indexes, values, lane| {
+        zip_blocks((&indexes, &values), axis, self, true, |lanes, out| {
+            lanes.for_each(out, |indexes, values, lane| {
                 along::put(indexes, values, lane);
                 Ok(())
             })
@@ -185,14 +181,14 @@ fn in_place<W, S, F>(tensor: &mut Tensor<W>, axis: usize, f: F) -> Result<()>
 where
     W: Writer,
     S: Default,
-    F: Fn(&mut S, &LaneSlices<'_, W::Elem>, Range<usize>, &mut [W::Elem]) -> Result<()> + Sync,
+    F: Fn(&mut S, Batch<'_, W::Elem>, &mut [W::Elem]) -> Result<()> + Sync,
 {
     update_blocks(axis, tensor, |length, out| {
         let (mut scratch, mut copy) = (S::default(), Vec::new());
         let lanes = (COPIED / size_of::<W::Elem>().max(1) / length).max(1);
         out.chunks_mut(lanes.saturating_mul(length)).try_for_each(|out| {
             refill(&mut copy, out.iter().copied())?;
-            f(&mut scratch, &LaneSlices::new(&copy, length), 0..out.len() / length, out)
+            f(&mut scratch, Batch::new(&copy, length, out.len() / length), out)
         })
     })
 }

@@ -59,7 +59,7 @@ pub(crate) use sorts::{argsort_runs, sort_runs};
 pub mod machinery {
     pub use super::along::FirstTaken;
     pub use super::before::{Before, First, Zeros};
-    pub use super::operand::LaneSlices;
+    pub use super::operand::Batch;
     pub use super::operation::Alone;
     pub use super::quantile::Selection;
     pub use super::rows::Run;

@@ -3,7 +3,7 @@
 use super::before::Before;
 use super::driver::{explain_lanes, zip_blocks};
 use super::extents::{MergedAxes, Together, merge_last, single, together};
-use super::operand::{Both, LaneSlices};
+use super::operand::Batch;
 use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
@@ -69,13 +69,12 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
         }
     }
 
-    /// Computes the results of the lanes of these numbers.
+    /// Computes the results of some lanes.
     #[doc(hidden)]
     fn compute(
         &self,
         memory: &mut Self::Memory,
-        lanes: Both<'_, '_, T, U>,
-        numbers: Range<usize>,
+        lanes: Batch<'_, T, U>,
         out: &mut [Self::Elem],
     ) -> Result<()>;
 
@@ -196,9 +195,8 @@ where
         }
         let Some(few) = FewLanes::of(&self.a.0, self.axis, usize::MAX)? else { return Ok(None) };
         let mut out = self.before((&self.a, &self.b), count)?;
-        let lanes = LaneSlices::new(few.elements(), few.extent());
-        let (none, numbers) = (LaneSlices::new(&[], 0), 0..few.count());
-        self.operation.compute(&mut <_>::default(), (&lanes, &none), numbers, &mut out)?;
+        let lanes = Batch::new(few.elements(), few.extent(), few.count());
+        self.operation.compute(&mut <_>::default(), lanes, &mut out)?;
         let each = count / few.count();
         if few.in_order(each) { Ok(Some(out)) } else { few.row_major(&out, each).map(Some) }
     }
@@ -235,8 +233,8 @@ where
             return self.operation.apart(a, b, out);
         }
         let out = &mut Tensor::new(shape, out)?;
-        let compute = |lanes: Both<'_, '_, A::Elem, B::Elem>, numbers, out: &mut [O::Elem]| {
-            self.operation.compute(&mut <_>::default(), lanes, numbers, out)
+        let compute = |lanes: Batch<'_, A::Elem, B::Elem>, out: &mut [O::Elem]| {
+            self.operation.compute(&mut <_>::default(), lanes, out)
         };
         let done = zip_blocks((a, b), self.axis, out, false, compute);
         done.map_err(|error| match self.merged() {

@@ -1,13 +1,12 @@
 //! Quantiles by selection.
 
 use super::before::Zeros;
-use super::operand::{Both, for_each_lane};
+use super::operand::Batch;
 use super::operation::LaneOperation;
 use crate::dtype::{Measure, Radix, Real, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::memory::{list, refill, try_reserve_exact};
-use std::ops::Range;
 
 /// What a quantile is that falls between two elements of a sorted lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -110,12 +109,11 @@ impl<T: Measure + Sortable> LaneOperation<T> for Quantiles {
     fn compute(
         &self,
         selection: &mut Selection<T>,
-        lanes: Both<'_, '_, T, ()>,
-        numbers: Range<usize>,
+        lanes: Batch<'_, T>,
         out: &mut [T::Float],
     ) -> Result<()> {
         let quantiles = self.quantiles()?;
-        for_each_lane(lanes, numbers, out, |lane, _, out| {
+        lanes.for_each(out, |lane, _, out| {
             let Some(&first) = lane.iter().find(|&&x| is_nan(x)) else {
                 return selection.quantiles(lane, out, quantiles, self.interpolation);
             };

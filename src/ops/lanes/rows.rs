@@ -5,7 +5,7 @@
 
 use super::SortOrder;
 use super::network::{LANES, LONGEST, sort_arrays};
-use super::operand::LaneSlices;
+use super::operand::Batch;
 use super::select::{Elements, Picked, Positions};
 use super::sort::{Keys, Pairs, argsort_lanes, restore, sort_lanes};
 use crate::dtype::{Radix, SortKey, Sortable};
@@ -96,7 +96,7 @@ impl<T: Sortable> SortedRows<T> for Elements {
         out: &mut [T],
         order: SortOrder,
     ) -> Result<()> {
-        sort_lanes(memory, &LaneSlices::new(run, run.len()), 0..1, out, order)
+        sort_lanes(memory, Batch::one(run), out, order)
     }
 }
 
@@ -128,7 +128,7 @@ impl<T: Sortable> SortedRows<T> for Positions {
         out: &mut [usize],
         order: SortOrder,
     ) -> Result<()> {
-        argsort_lanes(memory, &LaneSlices::new(run, run.len()), 0..1, out, order.keys())
+        argsort_lanes(memory, Batch::one(run), out, order.keys())
     }
 }
 

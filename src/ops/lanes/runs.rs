@@ -1,7 +1,7 @@
 //! Operations on runs of any lengths, one after another.
 
 use super::before::Before;
-use super::operand::LaneSlices;
+use super::operand::Batch;
 use super::operation::{Alone, LaneOperation};
 use super::rows::Run;
 use crate::error::Result;
@@ -24,7 +24,6 @@ pub(crate) fn compute_runs<'d, T: Copy + Send + Sync, O: LaneOperation<T>>(
         let (a, b) = (Tensor::new([elements.len()], elements)?, Alone::from(Vec::new()));
         before = Some(O::Before::one(&Lazy(a), &Lazy(b), 0)?);
     }
-    let none = LaneSlices::new(&[], 0);
     overwrite(out, before, |mut out| {
         let mut memory = O::Memory::default();
         for run in runs {
@@ -37,8 +36,7 @@ pub(crate) fn compute_runs<'d, T: Copy + Send + Sync, O: LaneOperation<T>>(
             // A table of rows may have changed since they were found to have elements.
             let has_none = O::NEEDS_ELEMENTS && run.is_empty();
             if !slots.is_empty() && !has_none {
-                let lanes = LaneSlices::new(run, run.len());
-                operation.compute(&mut memory, (&lanes, &none), 0..1, slots)?;
+                operation.compute(&mut memory, Batch::one(run), slots)?;
             }
         }
         Ok(())

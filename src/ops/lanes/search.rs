@@ -2,7 +2,7 @@
 
 use super::SortOrder;
 use super::before::Zeros;
-use super::operand::{Both, LaneSlices, for_each_lane};
+use super::operand::Batch;
 use super::operation::LaneOperation;
 use super::sort::{Keys, Method, argsort_lanes, keys_together, sort_lanes};
 use crate::compute::{Compute, reads};
@@ -53,14 +53,8 @@ impl<T: Sortable> LaneOperation<T, T> for SearchSorted {
 
     const BESIDE: &'static str = "for";
 
-    fn compute(
-        &self,
-        (): &mut (),
-        lanes: Both<'_, '_, T, T>,
-        numbers: Range<usize>,
-        out: &mut [usize],
-    ) -> Result<()> {
-        for_each_lane(lanes, numbers, out, |lane, needles, out| {
+    fn compute(&self, (): &mut (), lanes: Batch<'_, T, T>, out: &mut [usize]) -> Result<()> {
+        lanes.for_each(out, |lane, needles, out| {
             for (slot, &x) in out.iter_mut().zip(needles) {
                 *slot = position(lane, x, self.0);
             }
@@ -152,8 +146,8 @@ where
 {
     let elements = elements(e)?;
     let (mut inverse, mut order) = (zeros(elements.len())?, zeros(elements.len())?);
-    let lane = LaneSlices::new(&elements, elements.len());
-    argsort_lanes(&mut Default::default(), &lane, 0..1, &mut order, SortOrder::Ascending.keys())?;
+    let lane = Batch::one(&elements);
+    argsort_lanes(&mut Default::default(), lane, &mut order, SortOrder::Ascending.keys())?;
     // Whether the next element in order is of another kind than the one before.
     let differs = || {
         let mut last = None;
@@ -203,7 +197,7 @@ fn place<E: Expr>(e: &Lazy<E>) -> &'static str {
     }
 }
 
-/// The element of each lane that comes most often, see [`Lanes::mode`](super::Lanes::mode).
+/// The element of each lane that comes most often, of several the smallest, see [`Lanes::mode`](super::Lanes::mode).
 #[derive(Debug, Clone, Copy)]
 pub struct Mode;
 
@@ -224,45 +218,28 @@ impl<T: Sortable> LaneOperation<T> for Mode {
         Ok(Some(1))
     }
 
-    fn compute(
-        &self,
-        memory: &mut Self::Memory,
-        (lanes, _): Both<'_, '_, T, ()>,
-        numbers: Range<usize>,
-        out: &mut [T],
-    ) -> Result<()> {
-        modes_of_lanes(memory, lanes, numbers, out)
+    fn compute(&self, memory: &mut Self::Memory, lanes: Batch<'_, T>, out: &mut [T]) -> Result<()> {
+        let (keys, sorted) = memory;
+        let (length, together) = (lanes.length(), keys_together::<T>(lanes.length(), lanes.count));
+        for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together)) {
+            resize(sorted, out.len() * length, T::zeroed())?;
+            sort_lanes(keys, lanes, sorted, SortOrder::Ascending)?;
+            for (slot, lane) in out.iter_mut().zip(sorted.chunks_exact(length)) {
+                let mut most: &[T] = &[];
+                for kind in lane.chunk_by(|a, b| a.key(false) == b.key(false)) {
+                    if kind.len() > most.len() {
+                        most = kind;
+                    }
+                }
+                // Equal elements keep their order, so this is the first to come.
+                most.iter().take(1).for_each(|&mode| *slot = mode);
+            }
+        }
+        Ok(())
     }
 
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
         let each = format!("{}, and counted", Method::by_keys::<T::Key>(extent, lanes));
         Ok(["mode".into(), each])
     }
-}
-
-/// The element of each lane that comes most often, of several the smallest.
-fn modes_of_lanes<T: Sortable>(
-    (keys, sorted): &mut (Keys<T::Key>, Vec<T>),
-    lanes: &LaneSlices<'_, T>,
-    numbers: Range<usize>,
-    out: &mut [T],
-) -> Result<()> {
-    let together = keys_together::<T>(lanes.length, numbers.len());
-    let firsts = numbers.step_by(together);
-    for (first, out) in firsts.zip(out.chunks_mut(together)) {
-        let count = out.len() * lanes.length;
-        resize(sorted, count, T::zeroed())?;
-        sort_lanes(keys, lanes, first..first + out.len(), sorted, SortOrder::Ascending)?;
-        for (slot, lane) in out.iter_mut().zip(sorted.chunks_exact(lanes.length)) {
-            let mut most: &[T] = &[];
-            for kind in lane.chunk_by(|a, b| a.key(false) == b.key(false)) {
-                if kind.len() > most.len() {
-                    most = kind;
-                }
-            }
-            // Equal elements keep their order, so this is the first to come.
-            most.iter().take(1).for_each(|&mode| *slot = mode);
-        }
-    }
-    Ok(())
 }

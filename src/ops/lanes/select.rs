@@ -2,7 +2,7 @@
 
 use super::SortOrder;
 use super::before::Zeros;
-use super::operand::{Both, for_each_lane};
+use super::operand::Batch;
 use super::operation::LaneOperation;
 use crate::dtype::{Radix, Sortable};
 use crate::error::{Error, Result};
@@ -10,7 +10,6 @@ use crate::expr::sealed::Sealed;
 use crate::memory::refill;
 use crate::shape::Shape;
 use bytemuck::Zeroable;
-use std::ops::Range;
 
 /// Keys of a lane with their positions. No two are equal.
 pub(super) type Ranked<K> = Vec<(K, usize)>;
@@ -139,12 +138,11 @@ impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Partition<P> {
     fn compute(
         &self,
         ranked: &mut Self::Memory,
-        lanes: Both<'_, '_, T, ()>,
-        numbers: Range<usize>,
+        lanes: Batch<'_, T>,
         out: &mut [P::Elem],
     ) -> Result<()> {
         let key = self.order.keys();
-        for_each_lane(lanes, numbers, out, |lane, _, out| {
+        lanes.for_each(out, |lane, _, out| {
             partition_lane(ranked, lane, out, self.k, &key, |at| self.picked.pick(lane, at))
         })
     }
@@ -187,12 +185,11 @@ impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Top<P> {
     fn compute(
         &self,
         ranked: &mut Self::Memory,
-        lanes: Both<'_, '_, T, ()>,
-        numbers: Range<usize>,
+        lanes: Batch<'_, T>,
         out: &mut [P::Elem],
     ) -> Result<()> {
         let key = self.order.keys();
-        for_each_lane(lanes, numbers, out, |lane, _, out| {
+        lanes.for_each(out, |lane, _, out| {
             first_of_lane(ranked, lane, out, &key, |at| self.picked.pick(lane, at))
         })
     }

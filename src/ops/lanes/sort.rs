@@ -1,7 +1,7 @@
 //! Sorting lanes and their positions.
 
 use super::SortOrder;
-use super::operand::LaneSlices;
+use super::operand::Batch;
 use super::radix::{Algorithm, Spare};
 use crate::dtype::{Radix, SortKey, Sortable};
 use crate::error::Result;
@@ -10,7 +10,6 @@ use crate::kernel::inner::map_all;
 use crate::memory::{self, sort_by};
 use std::cmp::Ordering;
 use std::fmt;
-use std::ops::Range;
 
 /// Lanes up to this length are sorted as they are, without keys in memory, if no network sorts them.
 const TINY: usize = 8;
@@ -83,49 +82,45 @@ fn is_plain(len: usize, algorithm: Algorithm) -> bool {
 /// The elements of some lanes in `order`.
 pub(super) fn sort_lanes<T: Sortable>(
     Keys { keys, spare }: &mut Keys<T::Key>,
-    lanes: &LaneSlices<'_, T>,
-    numbers: Range<usize>,
+    lanes: Batch<'_, T>,
     out: &mut [T],
     order: SortOrder,
 ) -> Result<()> {
-    let (len, descending) = (lanes.length, order.is_descending());
-    let Method::Keys { algorithm, .. } = Method::by_keys::<T::Key>(len, numbers.len()) else {
-        return numbers.zip(out.chunks_exact_mut(len.max(1))).try_for_each(|(number, out)| {
-            out.copy_from_slice(lanes.lane(number)?);
+    let (len, descending) = (lanes.length(), order.is_descending());
+    let Method::Keys { algorithm, .. } = Method::by_keys::<T::Key>(len, lanes.count) else {
+        return lanes.for_each(out, |lane, _, out| {
+            out.copy_from_slice(lane);
             sort_by(out, &mut Vec::new(), |a, b| a.key(descending).cmp(&b.key(descending)))
         });
     };
-    resize(keys, algorithm.together() * len)?;
-    let firsts = numbers.step_by(algorithm.together());
-    for (first, out) in firsts.zip(out.chunks_mut(algorithm.together() * len)) {
-        let own_keys = for_slices(lanes, first, out.len(), |start, elements| {
+    let together = algorithm.together();
+    resize(keys, together * len)?;
+    for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together * len)) {
+        let own_keys = for_slices(lanes, |start, elements| {
             map_all(elements, &mut keys[start..], |_, x: T| (x.key(descending), x.is_own_key()))
         })?;
         algorithm.sort(keys, len, spare, 0..T::Key::BYTES)?;
         map_all(&keys[..out.len()], out, |_, key| (T::from_key(key, descending), true));
         if !own_keys {
             for (k, (keys, out)) in keys.chunks(len).zip(out.chunks_exact_mut(len)).enumerate() {
-                restore(lanes.lane(first + k)?, keys, out, descending);
+                restore(lanes.lane(k)?, keys, out, descending);
             }
         }
     }
     Ok(())
 }
 
-/// Calls `f` with slices that hold the lanes from number `first` on, of `count` elements together, and how many
-/// come before them; returns whether it always was true.
+/// Calls `f` with slices that hold all lanes, and how many elements come before them; returns whether it always was
+/// true.
 #[inline(always)]
-fn for_slices<T>(
-    lanes: &LaneSlices<'_, T>,
-    first: usize,
-    count: usize,
+fn for_slices<T: Copy>(
+    lanes: Batch<'_, T>,
     mut f: impl FnMut(usize, &[T]) -> bool,
 ) -> Result<bool> {
-    let number = count / lanes.length.max(1);
-    if let Some(elements) = lanes.several(first..first + number) {
+    if let Some(elements) = lanes.together() {
         return Ok(f(0, elements));
     }
-    (0..number).try_fold(true, |all, k| Ok(all & f(k * lanes.length, lanes.lane(first + k)?)))
+    (0..lanes.count).try_fold(true, |all, k| Ok(all & f(k * lanes.length(), lanes.lane(k)?)))
 }
 
 /// Puts the elements that share a key with others back, in the order in which they came, as far as `out` has slots.
@@ -142,30 +137,28 @@ pub(super) fn restore<T: Sortable>(lane: &[T], sorted: &[T::Key], out: &mut [T],
 /// Memory to sort keys with their positions. Positions take 32 bits where keys do.
 pub(crate) type Pairs<K> = Keys<<K as SortKey>::Pair>;
 
-/// Sorts the keys of some lanes with their positions. `write` makes results of sorted lanes of pairs, those from
-/// a number on, and `plain` the result of a lane that is to be sorted without.
+/// Sorts the keys of some lanes with their positions. `write` makes results of lanes and their sorted pairs, and
+/// `plain` the result of a lane that is to be sorted without.
 fn sort_pairs<T: Copy, K: SortKey, U>(
     Keys { keys: pairs, spare }: &mut Pairs<K>,
-    lanes: &LaneSlices<'_, T>,
-    numbers: Range<usize>,
+    lanes: Batch<'_, T>,
     out: &mut [U],
     key: impl Fn(T) -> K,
     plain: impl Fn(&[T], &mut [U]) -> Result<()>,
-    write: impl Fn(usize, &[K::Pair], &mut [U]) -> Result<()>,
+    write: impl Fn(Batch<'_, T>, &[K::Pair], &mut [U]) -> Result<()>,
 ) -> Result<()> {
-    let len = lanes.length;
-    let Method::Keys { algorithm, .. } = Method::by_pairs::<K>(len, numbers.len()) else {
-        let mut outs = numbers.zip(out.chunks_exact_mut(len.max(1)));
-        return outs.try_for_each(|(number, out)| plain(lanes.lane(number)?, out));
+    let len = lanes.length();
+    let Method::Keys { algorithm, .. } = Method::by_pairs::<K>(len, lanes.count) else {
+        return lanes.for_each(out, |lane, _, out| plain(lane, out));
     };
-    resize(pairs, algorithm.together() * len)?;
-    let firsts = numbers.step_by(algorithm.together());
-    for (first, out) in firsts.zip(out.chunks_mut(algorithm.together() * len)) {
+    let together = algorithm.together();
+    resize(pairs, together * len)?;
+    for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together * len)) {
         for (k, pairs) in pairs.chunks_mut(len).take(out.len() / len).enumerate() {
-            map_all(lanes.lane(first + k)?, pairs, |position, x| (key(x).pair(position), true));
+            map_all(lanes.lane(k)?, pairs, |position, x| (key(x).pair(position), true));
         }
         algorithm.sort(pairs, len, spare, K::POSITION_BYTES..K::POSITION_BYTES + K::BYTES)?;
-        write(first, &pairs[..out.len()], out)?;
+        write(lanes, &pairs[..out.len()], out)?;
     }
     Ok(())
 }
@@ -173,15 +166,14 @@ fn sort_pairs<T: Copy, K: SortKey, U>(
 /// The positions of the elements of some lanes in order of their keys.
 pub(super) fn argsort_lanes<T: Copy, K: SortKey>(
     scratch: &mut Pairs<K>,
-    lanes: &LaneSlices<'_, T>,
-    numbers: Range<usize>,
+    lanes: Batch<'_, T>,
     out: &mut [usize],
     key: impl Fn(T) -> K,
 ) -> Result<()> {
     let plain = |lane: &[T], out: &mut [usize]| {
         argsort_lane_by(lane, out, &mut Vec::new(), |&a, &b| key(a).cmp(&key(b)))
     };
-    sort_pairs(scratch, lanes, numbers, out, &key, plain, |_, pairs, out| {
+    sort_pairs(scratch, lanes, out, &key, plain, |_, pairs, out| {
         map_all(pairs, out, |_, pair| (K::position(pair), true));
         Ok(())
     })
@@ -201,8 +193,7 @@ pub(super) fn argsort_lane_by<T>(
 /// The elements of some lanes in order of their keys.
 pub(super) fn sort_lanes_by_key<T: Copy, K: SortKey>(
     scratch: &mut Pairs<K>,
-    lanes: &LaneSlices<'_, T>,
-    numbers: Range<usize>,
+    lanes: Batch<'_, T>,
     out: &mut [T],
     key: impl Fn(T) -> K,
 ) -> Result<()> {
@@ -210,15 +201,14 @@ pub(super) fn sort_lanes_by_key<T: Copy, K: SortKey>(
         out.copy_from_slice(lane);
         sort_by(out, &mut Vec::new(), |&a, &b| key(a).cmp(&key(b)))
     };
-    sort_pairs(scratch, lanes, numbers, out, &key, plain, |first, pairs, out| {
-        let lanes_of_pairs = pairs.chunks(lanes.length).zip(out.chunks_mut(lanes.length));
-        for (number, (pairs, out)) in (first..).zip(lanes_of_pairs) {
-            let lane = lanes.lane(number)?;
-            for (slot, &pair) in out.iter_mut().zip(pairs) {
+    sort_pairs(scratch, lanes, out, &key, plain, |lanes, pairs, out| {
+        let mut pairs = pairs.chunks(lanes.length());
+        lanes.for_each(out, |lane, _, out| {
+            for (slot, &pair) in out.iter_mut().zip(pairs.next().unwrap_or_default()) {
                 *slot = lane[K::position(pair)];
             }
-        }
-        Ok(())
+            Ok(())
+        })
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::SortOrder;
 use super::before::{First, Zeros};
-use super::operand::{Both, LaneSlices, for_each_lane};
+use super::operand::Batch;
 use super::operation::LaneOperation;
 use super::sort::{
     Keys, Method, Pairs, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key,
@@ -12,7 +12,6 @@ use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::memory::sort_by;
 use std::cmp::Ordering;
-use std::ops::Range;
 
 /// The elements of every lane in order, see [`Lanes::sort`](super::Lanes::sort).
 #[derive(Debug, Clone, Copy)]
@@ -25,14 +24,8 @@ impl<T: Sortable> LaneOperation<T> for Sort {
     type Before = Zeros;
     type Memory = Keys<T::Key>;
 
-    fn compute(
-        &self,
-        keys: &mut Self::Memory,
-        (lanes, _): Both<'_, '_, T, ()>,
-        numbers: Range<usize>,
-        out: &mut [T],
-    ) -> Result<()> {
-        sort_lanes(keys, lanes, numbers, out, self.0)
+    fn compute(&self, keys: &mut Self::Memory, lanes: Batch<'_, T>, out: &mut [T]) -> Result<()> {
+        sort_lanes(keys, lanes, out, self.0)
     }
 
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
@@ -49,9 +42,8 @@ pub(crate) fn sort_runs<T: Sortable>(
     out: &mut [T],
     order: SortOrder,
 ) -> Result<()> {
-    let numbers = 0..out.len() / length.max(1);
-    let lanes = LaneSlices::apart(elements, length, place);
-    sort_lanes(&mut Keys::default(), &lanes, numbers, out, order)
+    let lanes = Batch::apart(elements, length, place, out.len() / length.max(1));
+    sort_lanes(&mut Keys::default(), lanes, out, order)
 }
 
 /// The positions that would sort runs in ascending order, see [`sort_runs`].
@@ -61,9 +53,8 @@ pub(crate) fn argsort_runs<T: Sortable>(
     length: usize,
     out: &mut [usize],
 ) -> Result<()> {
-    let numbers = 0..out.len() / length.max(1);
-    let lanes = LaneSlices::apart(elements, length, place);
-    argsort_lanes(&mut Keys::default(), &lanes, numbers, out, SortOrder::Ascending.keys())
+    let lanes = Batch::apart(elements, length, place, out.len() / length.max(1));
+    argsort_lanes(&mut Keys::default(), lanes, out, SortOrder::Ascending.keys())
 }
 
 /// The positions of the elements of every lane in order, see [`Lanes::argsort`](super::Lanes::argsort).
@@ -80,11 +71,10 @@ impl<T: Sortable> LaneOperation<T> for ArgSort {
     fn compute(
         &self,
         pairs: &mut Self::Memory,
-        (lanes, _): Both<'_, '_, T, ()>,
-        numbers: Range<usize>,
+        lanes: Batch<'_, T>,
         out: &mut [usize],
     ) -> Result<()> {
-        argsort_lanes(pairs, lanes, numbers, out, self.0.keys())
+        argsort_lanes(pairs, lanes, out, self.0.keys())
     }
 
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
@@ -111,15 +101,9 @@ where
     type Before = First;
     type Memory = Pairs<K::Key>;
 
-    fn compute(
-        &self,
-        pairs: &mut Self::Memory,
-        (lanes, _): Both<'_, '_, T, ()>,
-        numbers: Range<usize>,
-        out: &mut [T],
-    ) -> Result<()> {
+    fn compute(&self, pairs: &mut Self::Memory, lanes: Batch<'_, T>, out: &mut [T]) -> Result<()> {
         let key = |x| self.order.keys()((self.key)(x));
-        sort_lanes_by_key(pairs, lanes, numbers, out, key)
+        sort_lanes_by_key(pairs, lanes, out, key)
     }
 
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
@@ -142,14 +126,8 @@ where
     type Before = First;
     type Memory = Vec<T>;
 
-    fn compute(
-        &self,
-        spare: &mut Vec<T>,
-        lanes: Both<'_, '_, T, ()>,
-        numbers: Range<usize>,
-        out: &mut [T],
-    ) -> Result<()> {
-        for_each_lane(lanes, numbers, out, |lane, _, out| {
+    fn compute(&self, spare: &mut Vec<T>, lanes: Batch<'_, T>, out: &mut [T]) -> Result<()> {
+        lanes.for_each(out, |lane, _, out| {
             out.copy_from_slice(lane);
             sort_by(out, spare, &self.0)
         })
@@ -179,13 +157,10 @@ where
     fn compute(
         &self,
         spare: &mut Vec<usize>,
-        lanes: Both<'_, '_, T, ()>,
-        numbers: Range<usize>,
+        lanes: Batch<'_, T>,
         out: &mut [usize],
     ) -> Result<()> {
-        for_each_lane(lanes, numbers, out, |lane, _, out| {
-            argsort_lane_by(lane, out, spare, &self.0)
-        })
+        lanes.for_each(out, |lane, _, out| argsort_lane_by(lane, out, spare, &self.0))
     }
 
     fn words(&self, _extent: usize, _lanes: usize) -> Result<[String; 2]> {
