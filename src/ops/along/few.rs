@@ -1,6 +1,6 @@
 //! Operands of few elements, which are in memory and in order before anything is done to them.
 
-use super::{Gaps, Job, Sweep, below, lane};
+use super::{At, Gaps, Job, Sweep, below, lane};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, SMALL, Stop, small_elements};
 use crate::kernel::{self, Filled, Place, Slots, Steps, fill_slots, inner};
@@ -47,19 +47,20 @@ impl<'e, T: Copy + Send + Sync> Few<'e, T> {
         gaps: &Gaps,
         out: &mut Slots<'_, W::Out>,
     ) -> Result<(), Stop> {
-        let (mut memory, results) = (W::Memory::default(), sweep.results());
+        let (memory, results) = (&mut W::Memory::default(), sweep.results());
         let (inner, slab) = (self.inner, self.extent * self.inner);
         for k in 0..self.outer {
             let k = if sweep.backward() { self.outer - 1 - k } else { k };
             let first = k * results * inner;
             let job =
                 Job { number: 0, results: 0..results, width: inner, first, step: inner, gaps };
+            let at = &mut At { memory, job, out };
             let mut elements = &self.elements[k * slab..][..slab];
             if inner == 1 {
-                lane(sweep, &mut memory, &mut elements, &job, out)?;
+                lane(sweep, &mut elements, at)?;
             } else {
                 let rows = list(elements.chunks_exact(inner))?;
-                sweep.table(&mut memory, &mut &rows[..], &job, out)?;
+                sweep.table(&mut &rows[..], at)?;
             }
         }
         Ok(())

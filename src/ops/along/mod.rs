@@ -35,7 +35,7 @@ const FEW: usize = 4096;
 
 /// What becomes of lanes of elements `T`. How it is computed depends on the lengths of lanes alone, never
 /// on where rows are cut into jobs.
-pub(crate) trait Sweep<T: Copy>: Sync {
+pub(crate) trait Sweep<T: Copy>: Sync + Sized {
     /// Type of the results.
     type Out: Copy + Send + Sync;
     /// Memory that is kept from lane to lane.
@@ -72,22 +72,17 @@ pub(crate) trait Sweep<T: Copy>: Sync {
     const LARGE: bool = false;
 
     /// Computes some results of one lane.
-    fn lane(
-        &self,
-        memory: &mut Self::Memory,
-        lane: &mut dyn Lane<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, Self::Out>,
-    ) -> Result<(), Stop>;
+    fn lane(&self, lane: &mut dyn Lane<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop>;
 
     /// Computes some results of lanes side by side.
-    fn table(
-        &self,
-        memory: &mut Self::Memory,
-        table: &mut dyn Table<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, Self::Out>,
-    ) -> Result<(), Stop>;
+    fn table(&self, table: &mut dyn Table<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop>;
+}
+
+/// What a sweep works with.
+pub(crate) struct At<'a, 'o, T: Copy, W: Sweep<T>> {
+    pub(crate) memory: &'a mut W::Memory,
+    pub(crate) job: Job<'a>,
+    pub(crate) out: &'a mut Slots<'o, W::Out>,
 }
 
 /// Which results to compute.
@@ -236,13 +231,11 @@ impl<'e, E: Expr> Along<'e, E> {
 /// Computes some results of one lane.
 fn lane<T: Copy, W: Sweep<T>>(
     sweep: &W,
-    memory: &mut W::Memory,
     lane: &mut dyn Lane<T>,
-    job: &Job<'_>,
-    out: &mut Slots<'_, W::Out>,
+    at: &mut At<'_, '_, T, W>,
 ) -> Result<(), Stop> {
     match W::LARGE {
-        true => sweep.table(memory, &mut Column(lane), job, out),
-        false => sweep.lane(memory, lane, job, out),
+        true => sweep.table(&mut Column(lane), at),
+        false => sweep.lane(lane, at),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::source::{ReadLane, ReadTable};
 use super::tasks::{Task, Tasks};
-use super::{Gaps, Job, Sweep, below, lane};
+use super::{At, Gaps, Job, Sweep, below, lane};
 use crate::error::Result;
 use crate::expr::{Expr, Rows, Stop, erased};
 use crate::kernel::{self, Filled, GRAIN, PARALLEL, Slots, fill_parts, threads};
@@ -143,7 +143,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
         out: &mut Slots<'_, W::Out>,
     ) -> Result<(), Stop> {
         let (results, extent) = (sweep.results(), self.extent);
-        let mut memory = W::Memory::default();
+        let memory = &mut W::Memory::default();
         let mut reader = self.rows.open();
         let job = |item: usize| {
             let (outer, inner) = (item / self.inner, item % self.inner);
@@ -162,9 +162,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
         let apart = self.lanes && sweep.in_order() && slab > reader.piece_size() && !windows;
         if task.items.len() == 1 || slab == 0 || apart {
             for item in task.items.clone() {
-                let reader = &mut reader;
+                let (reader, at) = (&mut reader, &mut At { memory, job: job(item), out });
                 if self.lanes {
-                    lane(sweep, &mut memory, &mut ReadLane { reader, item }, &job(item), out)?;
+                    lane(sweep, &mut ReadLane { reader, item }, at)?;
                 } else {
                     let (first, columns) = (item * extent, task.columns.clone());
                     if sweep.in_order() {
@@ -174,7 +174,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
                         reader.follow(first..first + extent, columns.clone(), false);
                     }
                     let mut table = ReadTable { reader, first, columns };
-                    sweep.table(&mut memory, &mut table, &job(item), out)?;
+                    sweep.table(&mut table, at)?;
                 }
             }
             return Ok(());
@@ -189,7 +189,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
                 let block = reader.read(items.clone(), 0..extent)?;
                 for k in 0..items.len() {
                     let k = turned(k, items.len());
-                    lane(sweep, &mut memory, &mut block.row(k), &job(first + k), out)?;
+                    let at = &mut At { memory, job: job(first + k), out };
+                    lane(sweep, &mut block.row(k), at)?;
                 }
             } else {
                 let rows = items.start * extent..items.end * extent;
@@ -199,7 +200,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
                 for k in 0..items.len() {
                     let k = turned(k, items.len());
                     let mut table = &rows[k * extent..][..extent];
-                    sweep.table(&mut memory, &mut table, &job(first + k), out)?;
+                    sweep.table(&mut table, &mut At { memory, job: job(first + k), out })?;
                 }
             }
         }

@@ -4,24 +4,19 @@ use super::sliding::{Memory, Sliding};
 use crate::expr::Stop;
 use crate::kernel::{self, Columns, Kernel, Slots};
 use crate::memory::try_reserve_exact;
-use crate::ops::along::{GROUP, Gap, Job, Panel, States, Table};
+use crate::ops::along::{At, GROUP, Gap, Job, Panel, States, Table};
 use crate::ops::reduce::Reducer;
 use std::array::from_fn;
 use std::ops::Range;
 
-impl<R> Sliding<'_, R> {
+impl<T: Copy + Send + Sync, R: Reducer<T>> Sliding<'_, T, R> {
     /// Joins suffixes and prefixes of blocks of lanes side by side.
-    pub(super) fn rows_by_blocks<T: Copy>(
+    pub(super) fn rows_by_blocks(
         &self,
-        memory: &mut Memory<T, R::State, R::Out>,
         table: &mut dyn Table<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, R::Out>,
-    ) -> Result<(), Stop>
-    where
-        R: Reducer<T>,
-    {
-        let Memory { elements, prefixes, suffixes, results } = memory;
+        at: &mut At<'_, '_, T, Self>,
+    ) -> Result<(), Stop> {
+        let At { memory: Memory { elements, prefixes, suffixes, results }, job, out } = at;
         let (window, extended, width) = (self.window, self.extended, job.width);
         let start = |block: usize| block.saturating_mul(window).min(extended);
         let (first, last) = (self.last(job.results.start), self.last(job.results.end - 1));
@@ -179,7 +174,7 @@ fn end_group<T: Copy, R: Reducer<T>>(
 
 /// The windows of lanes side by side that end in a block.
 struct BlockRows<'a, 'l, 'o, 's, T: Copy, R: Reducer<T>> {
-    sliding: &'a Sliding<'s, R>,
+    sliding: &'a Sliding<'s, T, R>,
     rows: &'a Panel<'l, T>,
     /// The rows of the block.
     of: Range<usize>,
@@ -245,7 +240,7 @@ impl<T: Copy, R: Reducer<T>> Kernel for BlockRows<'_, '_, '_, '_, T, R> {
 
 /// The windows that end in a few rows: prefixes pass from row to row in registers.
 struct MeetRows<'a, 's, T: Copy, R: Reducer<T>> {
-    sliding: &'a Sliding<'s, R>,
+    sliding: &'a Sliding<'s, T, R>,
     rows: [&'a [T]; GROUP],
     /// Rows of the block after, to be fetched into the cache.
     next: Option<[&'a [T]; GROUP]>,

@@ -4,23 +4,18 @@ use super::sliding::{Memory, Sliding};
 use crate::expr::Stop;
 use crate::kernel::{self, Kernel, PART, Slots};
 use crate::memory::try_reserve_exact;
-use crate::ops::along::{BLOCK, GROUP, Gap, Job, Lane, States};
+use crate::ops::along::{At, BLOCK, GROUP, Gap, Lane, States};
 use crate::ops::reduce::Reducer;
 use std::ops::Range;
 
-impl<R> Sliding<'_, R> {
+impl<T: Copy + Send + Sync, R: Reducer<T>> Sliding<'_, T, R> {
     /// Joins suffixes and prefixes of blocks of a lane.
-    pub(super) fn by_blocks<T: Copy>(
+    pub(super) fn by_blocks(
         &self,
-        memory: &mut Memory<T, R::State, R::Out>,
         lane: &mut dyn Lane<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, R::Out>,
-    ) -> Result<(), Stop>
-    where
-        R: Reducer<T>,
-    {
-        let Memory { elements, prefixes, suffixes, results } = memory;
+        at: &mut At<'_, '_, T, Self>,
+    ) -> Result<(), Stop> {
+        let At { memory: Memory { elements, prefixes, suffixes, results }, job, out } = at;
         let (window, extended) = (self.window, self.extended);
         let block = |number: usize| {
             let start = number.saturating_mul(window).min(extended);

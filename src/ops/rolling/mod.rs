@@ -269,7 +269,7 @@ fn sliding<'r, E: Expr, R: Reducer<E::Elem>>(
     along: &Along<'_, E>,
     windows: Extent,
     reducer: &'r R,
-) -> Result<Sliding<'r, R>> {
+) -> Result<Sliding<'r, E::Elem, R>> {
     let extent = along.extent();
     let results = windows.results(extent)?;
     // Elements and states of a window are kept, whatever the number of results.

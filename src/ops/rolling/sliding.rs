@@ -9,10 +9,11 @@
 
 use super::edge::{Extent, Order, WindowEdge, runs};
 use crate::expr::Stop;
-use crate::kernel::{LARGE, PART, Slots};
+use crate::kernel::{LARGE, PART};
 use crate::memory::{default_of_fields, list, refill, try_reserve_exact};
-use crate::ops::along::{Job, Lane, Panel, States, Sweep, Table};
+use crate::ops::along::{At, Lane, Panel, States, Sweep, Table};
 use crate::ops::reduce::{Reducer, loops};
+use std::marker::PhantomData;
 use std::ops::Range;
 
 /// Windows up to this length are folded one by one.
@@ -25,7 +26,7 @@ const KEPT: usize = 1 << 15;
 const KEPT_FAR_BYTES: usize = 1 << 24;
 
 /// Windows at work.
-pub(super) struct Sliding<'s, R> {
+pub(super) struct Sliding<'s, T, R> {
     pub(super) reducer: &'s R,
     edge: WindowEdge,
     results: usize,
@@ -37,6 +38,7 @@ pub(super) struct Sliding<'s, R> {
     pub(super) window: usize,
     /// The window of number `k` begins at element `k - shift`.
     shift: usize,
+    elements: PhantomData<fn(T)>,
 }
 
 /// Memory of a task.
@@ -50,11 +52,12 @@ pub(super) struct Memory<T, S, U> {
 
 default_of_fields!(Memory<T, S, U> { elements, prefixes, suffixes, results });
 
-impl<'s, R> Sliding<'s, R> {
+impl<'s, T: Copy + Send + Sync, R: Reducer<T>> Sliding<'s, T, R> {
     pub(super) fn new(reducer: &'s R, windows: Extent, extent: usize, results: usize) -> Self {
         let Extent { window, before, edge, .. } = windows;
+        let (extended, padding, shift, elements) = (extent, 0, 0, PhantomData);
         let one =
-            Self { reducer, edge, results, extent, extended: extent, padding: 0, window, shift: 0 };
+            Self { reducer, edge, results, extent, extended, padding, window, shift, elements };
         match edge {
             WindowEdge::Full => one,
             WindowEdge::Cut => {
@@ -74,10 +77,7 @@ impl<'s, R> Sliding<'s, R> {
     }
 
     /// Whether each window is folded by itself.
-    fn is_direct<T: Copy>(&self) -> bool
-    where
-        R: Reducer<T>,
-    {
+    fn is_direct(&self) -> bool {
         self.window <= SHORT || !R::MOVES || !R::ASSOCIATIVE
     }
 
@@ -99,7 +99,7 @@ impl<'s, R> Sliding<'s, R> {
     }
 
     /// Some elements of the extended axis.
-    pub(super) fn run<'l, T: Copy>(
+    pub(super) fn run<'l>(
         &self,
         lane: &'l mut dyn Lane<T>,
         range: Range<usize>,
@@ -126,7 +126,7 @@ impl<'s, R> Sliding<'s, R> {
     }
 
     /// Some rows of the extended axis.
-    pub(super) fn rows<'l, T: Copy>(
+    pub(super) fn rows<'l>(
         &self,
         table: &'l mut dyn Table<T>,
         range: Range<usize>,
@@ -161,7 +161,7 @@ impl<'s, R> Sliding<'s, R> {
     }
 }
 
-impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, R> {
+impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, T, R> {
     type Out = R::Out;
     type Memory = Memory<T, R::State, R::Out>;
 
@@ -185,55 +185,35 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, R> {
         KEPT_FAR_BYTES / size_of::<R::State>().max(1) / self.window
     }
 
-    fn lane(
-        &self,
-        memory: &mut Self::Memory,
-        lane: &mut dyn Lane<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, R::Out>,
-    ) -> Result<(), Stop> {
-        memory.results.clear();
-        try_reserve_exact(&mut memory.results, 2 * PART.max(SIDE))?;
+    fn lane(&self, lane: &mut dyn Lane<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+        at.memory.results.clear();
+        try_reserve_exact(&mut at.memory.results, 2 * PART.max(SIDE))?;
         if self.is_direct() {
-            self.one_by_one(memory, lane, job, out)?;
+            self.one_by_one(lane, at)?;
         } else {
-            self.by_blocks(memory, lane, job, out)?;
+            self.by_blocks(lane, at)?;
         }
-        out.put(&memory.results);
+        at.out.put(&at.memory.results);
         Ok(())
     }
 
-    fn table(
-        &self,
-        memory: &mut Self::Memory,
-        table: &mut dyn Table<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, R::Out>,
-    ) -> Result<(), Stop> {
-        memory.results.clear();
-        try_reserve_exact(&mut memory.results, job.width.saturating_add(PART))?;
+    fn table(&self, table: &mut dyn Table<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+        at.memory.results.clear();
+        try_reserve_exact(&mut at.memory.results, at.job.width.saturating_add(PART))?;
         if self.is_direct() {
-            self.row_by_row(memory, table, job, out)?;
+            self.row_by_row(table, at)?;
         } else {
-            self.rows_by_blocks(memory, table, job, out)?;
+            self.rows_by_blocks(table, at)?;
         }
-        out.put(&memory.results);
+        at.out.put(&at.memory.results);
         Ok(())
     }
 }
 
-impl<R> Sliding<'_, R> {
+impl<T: Copy + Send + Sync, R: Reducer<T>> Sliding<'_, T, R> {
     /// Folds each window of a lane.
-    fn one_by_one<T: Copy>(
-        &self,
-        memory: &mut Memory<T, R::State, R::Out>,
-        lane: &mut dyn Lane<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, R::Out>,
-    ) -> Result<(), Stop>
-    where
-        R: Reducer<T>,
-    {
+    fn one_by_one(&self, lane: &mut dyn Lane<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+        let At { memory, job, out } = at;
         let Memory { elements, prefixes: states, results, .. } = memory;
         let whole = self.whole();
         let mut number = job.results.start;
@@ -267,16 +247,12 @@ impl<R> Sliding<'_, R> {
     }
 
     /// Folds each window of lanes side by side.
-    fn row_by_row<T: Copy>(
+    fn row_by_row(
         &self,
-        memory: &mut Memory<T, R::State, R::Out>,
         table: &mut dyn Table<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, R::Out>,
-    ) -> Result<(), Stop>
-    where
-        R: Reducer<T>,
-    {
+        at: &mut At<'_, '_, T, Self>,
+    ) -> Result<(), Stop> {
+        let At { memory, job, out } = at;
         let Memory { elements, prefixes: states, results, .. } = memory;
         let together = (table.best() / job.width).max(1);
         let mut number = job.results.start;

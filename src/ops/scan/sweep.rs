@@ -4,9 +4,9 @@ use super::across::{Cross, Lanes};
 use super::advance::Advance;
 use super::running::{Places, Running};
 use crate::expr::Stop;
-use crate::kernel::{self, LARGE, PART, Queue, Slots};
+use crate::kernel::{self, LARGE, PART, Queue};
 use crate::memory::{default_of_fields, refill, try_reserve_exact};
-use crate::ops::along::{BLOCK, GROUP, Job, Lane, Sweep, Table};
+use crate::ops::along::{At, BLOCK, GROUP, Lane, Sweep, Table};
 use crate::ops::reduce::Reducer;
 
 /// Memory of a task.
@@ -45,14 +45,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, T, R> {
         4096
     }
 
-    fn lane(
-        &self,
-        memory: &mut Self::Memory,
-        lane: &mut dyn Lane<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, R::Out>,
-    ) -> Result<(), Stop> {
-        let Memory { reversed, queue, .. } = memory;
+    fn lane(&self, lane: &mut dyn Lane<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+        let At { memory: Memory { reversed, queue, .. }, job, out } = at;
         let mut carry = self.carries.get(job.number).and_then(|carry| carry.first().cloned());
         let best = if self.reverse { lane.best() } else { lane.best_in_order() };
         let step = (best / BLOCK).max(1) * BLOCK;
@@ -81,14 +75,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, T, R> {
         Ok(())
     }
 
-    fn table(
-        &self,
-        memory: &mut Self::Memory,
-        table: &mut dyn Table<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, R::Out>,
-    ) -> Result<(), Stop> {
-        let Memory { lanes, results, .. } = memory;
+    fn table(&self, table: &mut dyn Table<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+        let At { memory: Memory { lanes, results, .. }, job, out } = at;
         let together = (table.best() / job.width).clamp(1, self.extent.max(1));
         let together = together.next_multiple_of(GROUP);
         let (extent, reverse) = (self.extent, self.reverse);

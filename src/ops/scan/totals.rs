@@ -3,9 +3,9 @@
 use super::running::{Places, Running};
 use super::sweep::Memory;
 use crate::expr::Stop;
-use crate::kernel::{self, Slots};
+use crate::kernel;
 use crate::memory::{list, try_with_capacity};
-use crate::ops::along::{BLOCK, GROUP, Job, Lane, Sweep, Table};
+use crate::ops::along::{At, BLOCK, GROUP, Lane, Sweep, Table};
 use crate::ops::reduce::Reducer;
 use std::sync::{Mutex, PoisonError};
 
@@ -48,13 +48,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, T, R> {
         self.scan.width()
     }
 
-    fn lane(
-        &self,
-        _memory: &mut Self::Memory,
-        lane: &mut dyn Lane<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, ()>,
-    ) -> Result<(), Stop> {
+    fn lane(&self, lane: &mut dyn Lane<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+        let At { job, out, .. } = at;
         let step = (lane.best_in_order() / BLOCK).max(1) * BLOCK;
         let mut totals = try_with_capacity(job.results.len().div_ceil(BLOCK))?;
         let mut first = job.results.start;
@@ -78,15 +73,9 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, T, R> {
         Ok(())
     }
 
-    fn table(
-        &self,
-        memory: &mut Self::Memory,
-        table: &mut dyn Table<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, ()>,
-    ) -> Result<(), Stop> {
+    fn table(&self, table: &mut dyn Table<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+        let At { memory: Memory { lanes, .. }, job, out } = at;
         let together = (table.best() / job.width).max(1);
-        let lanes = &mut memory.lanes;
         lanes.reset(job.width)?;
         let mut totals =
             try_with_capacity(job.results.len().div_ceil(BLOCK).saturating_mul(job.width))?;

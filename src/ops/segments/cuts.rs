@@ -1,9 +1,9 @@
 //! Folds of neighbouring parts of a lane.
 
 use crate::expr::Stop;
-use crate::kernel::{self, Kernel, PART, Slots};
+use crate::kernel::{self, Kernel, PART};
 use crate::memory::{list, try_reserve_exact};
-use crate::ops::along::{Gap, Job, Lane, States, Sweep, Table};
+use crate::ops::along::{At, Gap, Job, Lane, States, Sweep, Table};
 use crate::ops::reduce::{Pairwise, Reducer, loops};
 use std::ops::Range;
 
@@ -144,14 +144,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
         Some(1)
     }
 
-    fn lane(
-        &self,
-        memory: &mut Self::Memory,
-        lane: &mut dyn Lane<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, R::Out>,
-    ) -> Result<(), Stop> {
-        let Memory { pairs, states, results, .. } = memory;
+    fn lane(&self, lane: &mut dyn Lane<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+        let At { memory: Memory { pairs, states, results, .. }, job, out } = at;
         let combine = |state: &mut R::State, later| self.reducer.combine(state, later);
         let best = lane.best();
         // They are handed over when they are more than two parts.
@@ -221,14 +215,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
         Ok(())
     }
 
-    fn table(
-        &self,
-        memory: &mut Self::Memory,
-        table: &mut dyn Table<T>,
-        job: &Job<'_>,
-        out: &mut Slots<'_, R::Out>,
-    ) -> Result<(), Stop> {
-        let Memory { rows: pairs, results, .. } = memory;
+    fn table(&self, table: &mut dyn Table<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+        let At { memory: Memory { rows: pairs, results, .. }, job, out } = at;
         let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
             loops::combine_columns(self.reducer, states, later);
         };
