@@ -40,8 +40,16 @@ const NARROW: usize = 15;
 
 /// Scans by a reducer each as methods, with their documentation.
 macro_rules! scans {
-    ($($(#[$about:meta])* $name:ident $Reducer:ident;)*) => { $(
+    ($($(#[$about:meta])* $name:ident $Reducer:ident, $x:tt => $y:tt;)*) => { $(
         $(#[$about])*
+        ///
+        /// ```
+        /// use lensor::prelude::*;
+        /// use lensor::scan::Scan;
+        #[doc = concat!("let t = Tensor::from(vec!", stringify!($x), ");")]
+        #[doc = concat!("assert_eq!(t.", stringify!($name), "(0).to_vec()?, ", stringify!($y), ");")]
+        /// # Ok::<(), Error>(())
+        /// ```
         fn $name(self, axis: usize) -> LazyScan<Self::Expr, $Reducer>
         where
             $Reducer: Reducer<Self::Elem>,
@@ -84,51 +92,14 @@ pub trait Scan: IntoExpr + Sized {
         /// Running sums along `axis`. Integers are summed exactly and given in 64 bits; a sum that does not fit
         /// is [`Error::Overflow`]. [`CompensatedSum`](crate::reduce::CompensatedSum) and
         /// [`WrappingSum`](crate::reduce::WrappingSum) scan as well.
-        ///
-        /// ```
-        /// use lensor::prelude::*;
-        /// use lensor::scan::Scan;
-        /// let t = Tensor::from(vec![1_i32, 2, 3, i32::MAX]);
-        /// assert_eq!(t.cumsum(0).eval()?.to_vec()?, [1_i64, 3, 6, 2_147_483_653]);
-        /// # Ok::<(), Error>(())
-        /// ```
-        cumsum Sum;
-
+        cumsum Sum, [1_i32, 2, 3, i32::MAX] => [1_i64, 3, 6, 2_147_483_653];
         /// Running products along `axis`. Integers are given in 64 bits; a product that does not fit is
         /// [`Error::Overflow`].
-        ///
-        /// ```
-        /// use lensor::prelude::*;
-        /// use lensor::scan::Scan;
-        /// let t = Tensor::from(vec![1, 2, 3, 4]);
-        /// assert_eq!(t.cumprod(0).eval()?.to_vec()?, [1_i64, 2, 6, 24]);
-        /// # Ok::<(), Error>(())
-        /// ```
-        cumprod Product;
-
+        cumprod Product, [1, 2, 3, 4] => [1_i64, 2, 6, 24];
         /// Smallest elements so far along `axis`; NaN from the first one on.
-        ///
-        /// ```
-        /// use lensor::prelude::*;
-        /// use lensor::scan::Scan;
-        /// let t = Tensor::from(vec![3, 4, 1, 2]);
-        /// assert_eq!(t.cummin(0).eval()?.to_vec()?, [3, 3, 1, 1]);
-        /// # Ok::<(), Error>(())
-        /// ```
-        cummin Min;
-
+        cummin Min, [3, 4, 1, 2] => [3, 3, 1, 1];
         /// Largest elements so far along `axis`; NaN from the first one on.
-        ///
-        /// ```
-        /// use lensor::prelude::*;
-        /// use lensor::scan::Scan;
-        /// let t = Tensor::from(vec![1.0, 4.0, f64::NAN, 5.0]);
-        /// let found = t.cummax(0).eval()?.to_vec()?;
-        /// assert_eq!(found[..2], [1.0, 4.0]);
-        /// assert!(found[2].is_nan() && found[3].is_nan());
-        /// # Ok::<(), Error>(())
-        /// ```
-        cummax Max;
+        cummax Max, [1.0, 4.0, 2.0, 5.0] => [1.0, 4.0, 4.0, 5.0];
     }
 }
 
