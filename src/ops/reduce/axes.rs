@@ -78,86 +78,33 @@ pub trait IntoAxes {
     fn into_axes(self) -> Axes;
 }
 
-impl IntoAxes for Axes {
-    fn into_axes(self) -> Axes {
-        self
-    }
+macro_rules! axes {
+    ($([$($generics:tt)*] $type:ty: |$given:ident| $axes:expr;)*) => { $(
+        impl<$($generics)*> IntoAxes for $type {
+            fn into_axes(self) -> Axes {
+                let $given = self;
+                $axes
+            }
+        }
+    )* };
 }
-
-impl IntoAxes for RangeFull {
-    fn into_axes(self) -> Axes {
-        Axes::All
-    }
-}
-
-impl IntoAxes for Range<usize> {
-    fn into_axes(self) -> Axes {
-        listed(self)
-    }
-}
-
-impl IntoAxes for RangeInclusive<usize> {
-    fn into_axes(self) -> Axes {
-        listed(self)
-    }
-}
-
-impl IntoAxes for RangeTo<usize> {
-    fn into_axes(self) -> Axes {
-        listed(0..self.end)
-    }
-}
-
-impl IntoAxes for RangeToInclusive<usize> {
-    fn into_axes(self) -> Axes {
-        listed(0..=self.end)
-    }
-}
-
-impl IntoAxes for RangeFrom<usize> {
-    fn into_axes(self) -> Axes {
-        Axes::From(self.start)
-    }
+axes! {
+    [] Axes: |axes| axes;
+    [] RangeFull: |_all| Axes::All;
+    [] Range<usize>: |range| listed(range);
+    [] RangeInclusive<usize>: |range| listed(range);
+    [] RangeTo<usize>: |range| listed(0..range.end);
+    [] RangeToInclusive<usize>: |range| listed(0..=range.end);
+    [] RangeFrom<usize>: |range| Axes::From(range.start);
+    [] usize: |axis| Axes::One(axis);
+    [] Vec<usize>: |axes| Axes::Listed(axes);
+    [] &[usize]: |axes| Axes::Listed(axes.to_vec());
+    [] &Vec<usize>: |axes| axes.as_slice().into_axes();
+    [const N: usize] [usize; N]: |axes| axes.as_slice().into_axes();
+    [const N: usize] &[usize; N]: |axes| axes.as_slice().into_axes();
 }
 
 /// One beyond the highest rank is refused like any other. A range without axes folds nothing, as `[]` does.
 fn listed(axes: impl Iterator<Item = usize>) -> Axes {
     Axes::Listed(axes.take(Shape::MAX_RANK + 1).collect())
-}
-
-impl IntoAxes for usize {
-    fn into_axes(self) -> Axes {
-        Axes::One(self)
-    }
-}
-
-impl IntoAxes for &[usize] {
-    fn into_axes(self) -> Axes {
-        let axes = self.to_vec();
-        Axes::Listed(axes)
-    }
-}
-
-impl IntoAxes for Vec<usize> {
-    fn into_axes(self) -> Axes {
-        Axes::Listed(self)
-    }
-}
-
-impl IntoAxes for &Vec<usize> {
-    fn into_axes(self) -> Axes {
-        self.as_slice().into_axes()
-    }
-}
-
-impl<const N: usize> IntoAxes for [usize; N] {
-    fn into_axes(self) -> Axes {
-        self.as_slice().into_axes()
-    }
-}
-
-impl<const N: usize> IntoAxes for &[usize; N] {
-    fn into_axes(self) -> Axes {
-        self.as_slice().into_axes()
-    }
 }

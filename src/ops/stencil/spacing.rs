@@ -61,46 +61,27 @@ pub trait IntoSpacing<T> {
     fn into_spacing(self) -> Result<Spacing<T>>;
 }
 
-impl<T: Real> IntoSpacing<T> for T {
-    fn into_spacing(self) -> Result<Spacing<T>> {
-        Ok(Spacing::Uniform(self))
-    }
-}
-
-impl<T: Real> IntoSpacing<T> for &T {
-    fn into_spacing(self) -> Result<Spacing<T>> {
-        Ok(Spacing::Uniform(*self))
-    }
-}
-
-impl<T: Real> IntoSpacing<T> for Spacing<T> {
-    fn into_spacing(self) -> Result<Spacing<T>> {
-        Ok(self)
-    }
-}
-
-impl<T: Real> IntoSpacing<T> for &Spacing<T> {
-    fn into_spacing(self) -> Result<Spacing<T>> {
-        match self {
-            Spacing::Uniform(distance) => Ok(Spacing::Uniform(*distance)),
-            Spacing::At(coordinates) => coordinates.into_spacing(),
-        }
-    }
-}
-
-impl<T: Real> IntoSpacing<T> for Vec<T> {
-    fn into_spacing(self) -> Result<Spacing<T>> {
-        Ok(Spacing::At(self))
-    }
-}
-
-macro_rules! copied {
-    ($([$($generics:tt)*] $type:ty)*) => { $(
+macro_rules! spacings {
+    ($([$($generics:tt)*] $type:ty: |$given:ident| $spacing:expr;)*) => { $(
         impl<T: Real $($generics)*> IntoSpacing<T> for $type {
             fn into_spacing(self) -> Result<Spacing<T>> {
-                Ok(Spacing::At(list(self.iter().copied())?))
+                let $given = self;
+                $spacing
             }
         }
     )* };
 }
-copied! { [] &[T] [] &Vec<T> [, const N: usize] [T; N] [, const N: usize] &[T; N] }
+spacings! {
+    [] T: |distance| Ok(Spacing::Uniform(distance));
+    [] &T: |distance| Ok(Spacing::Uniform(*distance));
+    [] Spacing<T>: |spacing| Ok(spacing);
+    [] &Spacing<T>: |spacing| match spacing {
+        Spacing::Uniform(distance) => Ok(Spacing::Uniform(*distance)),
+        Spacing::At(coordinates) => coordinates.into_spacing(),
+    };
+    [] Vec<T>: |coordinates| Ok(Spacing::At(coordinates));
+    [] &Vec<T>: |coordinates| coordinates.as_slice().into_spacing();
+    [] &[T]: |coordinates| Ok(Spacing::At(list(coordinates.iter().copied())?));
+    [, const N: usize] [T; N]: |coordinates| coordinates.as_slice().into_spacing();
+    [, const N: usize] &[T; N]: |coordinates| coordinates.as_slice().into_spacing();
+}
