@@ -479,7 +479,7 @@ const FEW: [&str; 26] = [
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.
-const ALLOCATES: [(&str, &str, &str); 72] = [
+const ALLOCATES: [(&str, &str, &str); 71] = [
     ("cost", "", "counts, for tests"),
     ("error.rs", "Arc::from(source", "an error of somebody's storage"),
     ("error/gufunc.rs", "Arc::from(error", "an error of somebody's function"),
@@ -518,7 +518,6 @@ const ALLOCATES: [(&str, &str, &str); 72] = [
     ("kernel/plan/grid.rs", "self.low", "axes"),
     ("kernel/plan/gather.rs", "abs_diff", "a table for one tile"),
     ("kernel/plan/nest.rs", "nearest()", "axes"),
-    ("kernel/plan/pieces.rs", "vec![Piece", "one"),
     ("kernel/store.rs", "vec![local.nest]", "one"),
     ("kernel/walk.rs", "collect()", "operands"),
     ("map/check.rs", "images", "at most 8192 addresses and indexes, to check a law"),

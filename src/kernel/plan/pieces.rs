@@ -23,20 +23,18 @@ impl<'a> Plan<'a> {
         let patterns: PerOperand<AxisPattern<'a>> =
             operands.iter().map(|operand| operand.axes[axis]).collect();
         if patterns.iter().all(|w| w.pattern == Pattern::Linear) {
-            let steps = patterns.iter().map(|w| Step { stride: w.stride, table: None }).collect();
-            return Ok(vec![Piece {
-                loops: smallvec![Loop { extent, steps }],
-                bases: smallvec![0; patterns.len()],
-            }]);
+            return Ok(vec![self.piece(&patterns, 0, extent, false)?]);
         }
         if let Some(period) = common_period(&patterns, extent) {
             let whole = extent / period * period;
             let mut pieces = Vec::new();
             for (low, high) in segments(&cuts(&patterns, 0, period), 0, period) {
-                pieces.push(repeated_piece(&patterns, period, extent / period, low, high));
+                let mut piece = self.piece(&patterns, low, high, false)?;
+                piece.loops.insert(0, repeats(&patterns, period, extent / period));
+                pieces.push(piece);
             }
             for (low, high) in segments(&cuts(&patterns, whole, extent), whole, extent) {
-                pieces.push(self.piece(&patterns, low, high));
+                pieces.push(self.piece(&patterns, low, high, false)?);
             }
             if pieces.len() <= most_cuts + 1 {
                 return Ok(pieces);
@@ -47,33 +45,8 @@ impl<'a> Plan<'a> {
             return self.tabulated(&patterns, extent, most_cuts > 0);
         }
         let cuts = cuts(&patterns, 0, extent);
-        Ok(segments(&cuts, 0, extent).map(|(low, high)| self.piece(&patterns, low, high)).collect())
-    }
-
-    /// Digits `low..high`, within which no operand wraps.
-    fn piece(&mut self, patterns: &[AxisPattern<'a>], low: usize, high: usize) -> Piece {
-        let mut steps = PerOperand::new();
-        let mut bases = PerOperand::new();
-        for pattern in patterns {
-            match pattern.pattern {
-                Pattern::Linear => {
-                    steps.push(Step { stride: pattern.stride, table: None });
-                    bases.push(pattern.stride * low as isize);
-                }
-                Pattern::Cyclic { step, .. } => {
-                    steps.push(Step {
-                        stride: pattern.stride.wrapping_mul(step as isize),
-                        table: None,
-                    });
-                    bases.push(pattern.stride * position(pattern, low) as isize);
-                }
-                Pattern::Listed(table) => {
-                    steps.push(self.listed(pattern.stride, Cow::Borrowed(&table[low..high])));
-                    bases.push(0);
-                }
-            }
-        }
-        Piece { loops: smallvec![Loop { extent: high - low, steps }], bases }
+        let pieces = segments(&cuts, 0, extent);
+        pieces.map(|(low, high)| self.piece(&patterns, low, high, false)).collect()
     }
 
     /// The whole axis, with a table of positions for every operand that wraps: one as long as all of them take to start
@@ -87,30 +60,34 @@ impl<'a> Plan<'a> {
         let period = joint_period(patterns).filter(|_| may_cut || extent > LONGEST);
         let period = period.map(|period| LONG.next_multiple_of(period));
         let Some(period) = period.filter(|period| extent / 4 >= *period) else {
-            return Ok(vec![self.table(patterns, 0, extent)?]);
+            return Ok(vec![self.piece(patterns, 0, extent, true)?]);
         };
         let (times, whole) = (extent / period, extent / period * period);
-        let mut repeated = self.table(patterns, 0, period)?;
+        let mut repeated = self.piece(patterns, 0, period, true)?;
         repeated.loops.insert(0, repeats(patterns, period, times));
         let mut pieces = try_with_capacity(2)?;
         pieces.push(repeated);
         if whole < extent {
-            pieces.push(self.table(patterns, whole, extent)?);
+            pieces.push(self.piece(patterns, whole, extent, true)?);
         }
         Ok(pieces)
     }
 
-    /// Digits `low..high`, with tables.
-    fn table(&mut self, patterns: &[AxisPattern<'a>], low: usize, high: usize) -> Result<Piece> {
+    /// Digits `low..high`, with tables for operands that wrap if some may.
+    fn piece(
+        &mut self,
+        patterns: &[AxisPattern<'a>],
+        low: usize,
+        high: usize,
+        wraps: bool,
+    ) -> Result<Piece> {
         let (mut steps, mut bases) = (PerOperand::new(), PerOperand::new());
         for pattern in patterns {
-            bases.push(0);
-            steps.push(match pattern.pattern {
-                Pattern::Linear => {
-                    bases[steps.len()] = pattern.stride.wrapping_mul(low as isize);
-                    Step { stride: pattern.stride, table: None }
+            let (base, step) = match pattern.pattern {
+                Pattern::Listed(table) => {
+                    (0, self.listed(pattern.stride, Cow::Borrowed(&table[low..high])))
                 }
-                Pattern::Cyclic { period, step, .. } => {
+                Pattern::Cyclic { period, step, .. } if wraps => {
                     let (mut next, step) = (position(pattern, low), step % period);
                     let table = list((low..high).map(|_| {
                         let position = next;
@@ -118,12 +95,16 @@ impl<'a> Plan<'a> {
                         next = if step < left { next + step } else { step - left };
                         position
                     }))?;
-                    self.listed(pattern.stride, Cow::Owned(table))
+                    (0, self.listed(pattern.stride, Cow::Owned(table)))
                 }
-                Pattern::Listed(table) => {
-                    self.listed(pattern.stride, Cow::Borrowed(&table[low..high]))
+                Pattern::Cyclic { step, .. } => {
+                    let stride = pattern.stride.wrapping_mul(step as isize);
+                    (position(pattern, low), Step { stride, table: None })
                 }
-            });
+                Pattern::Linear => (low, Step { stride: pattern.stride, table: None }),
+            };
+            bases.push(pattern.stride.wrapping_mul(base as isize));
+            steps.push(step);
         }
         Ok(Piece { loops: smallvec![Loop { extent: high - low, steps }], bases })
     }
@@ -219,26 +200,4 @@ fn repeats(patterns: &[AxisPattern<'_>], period: usize, times: usize) -> Loop {
     });
     let steps: PerOperand<Step> = strides.map(|stride| Step { stride, table: None }).collect();
     Loop { extent: times, steps }
-}
-
-/// Digits `low..high` of every one of `times` periods: a loop over the periods and one within.
-fn repeated_piece(
-    patterns: &[AxisPattern<'_>],
-    period: usize,
-    times: usize,
-    low: usize,
-    high: usize,
-) -> Piece {
-    let straight = |stride| Step { stride, table: None };
-    let inner = patterns.iter().map(|pattern| straight(pattern.stride));
-    Piece {
-        loops: smallvec![
-            repeats(patterns, period, times),
-            Loop { extent: high - low, steps: inner.collect() }
-        ],
-        bases: patterns
-            .iter()
-            .map(|pattern| pattern.stride * position(pattern, low) as isize)
-            .collect(),
-    }
 }
