@@ -8,6 +8,15 @@ use std::sync::Arc;
 /// One number per axis.
 pub(crate) type PerAxis = SmallVec<[usize; 4]>;
 
+/// Goes on to the next digits in row-major order, each `below` a number of its axis: tells which of them grew, those
+/// after it are 0 again. `None` after the last.
+pub(crate) fn advance(digits: &mut [usize], below: impl Fn(usize) -> usize) -> Option<usize> {
+    let axis = (0..digits.len()).rev().find(|&axis| digits[axis] + 1 < below(axis))?;
+    digits[axis] += 1;
+    digits[axis + 1..].fill(0);
+    Some(axis)
+}
+
 /// Where blocks begin along an axis, if not at multiples of their extent: parts whose last blocks are short and follow
 /// one another, a border around blocks, or a part of storage that begins within a block. Clones share the list.
 #[derive(Debug, Clone, PartialEq, Eq)]

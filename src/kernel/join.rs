@@ -32,9 +32,28 @@ fn both(a: Task<'_>, b: Task<'_>) {
     b();
 }
 
+/// Runs a task for each of some items, which are numbered from `first` on: in halves, if that is to be in `parallel`.
+/// The error is that of the first item that has one.
+pub(crate) fn in_halves<T: Send, E: Send>(
+    items: &mut [T],
+    first: usize,
+    parallel: bool,
+    run: &(impl Fn(usize, &mut T) -> Result<(), E> + Sync),
+) -> Result<(), E> {
+    if !parallel || items.len() < 2 {
+        return (first..).zip(items).try_for_each(|(number, item)| run(number, item));
+    }
+    let middle = items.len() / 2;
+    let (low, high) = items.split_at_mut(middle);
+    let (low, high) = join(
+        || in_halves(low, first, parallel, run),
+        || in_halves(high, first + middle, parallel, run),
+    );
+    low.and(high)
+}
+
 /// Largest number of elements that one task should do of `count`: all of them below `threshold` or
 /// on one thread, otherwise a share that leaves each thread a few tasks of at least `grain`.
-#[cfg(feature = "rayon")]
 pub(crate) fn task_size(count: usize, threshold: usize, grain: usize) -> usize {
     if count < threshold {
         return usize::MAX;
@@ -60,9 +79,4 @@ pub(crate) fn threads() -> usize {
 #[cfg(not(feature = "rayon"))]
 pub(crate) fn threads() -> usize {
     1
-}
-
-#[cfg(not(feature = "rayon"))]
-pub(crate) fn task_size(_count: usize, _threshold: usize, _grain: usize) -> usize {
-    usize::MAX
 }

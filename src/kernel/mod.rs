@@ -28,7 +28,7 @@ pub(crate) use fill::{Components, NEAR, copy, fill_chunks, fill_halves, fill_par
 pub use filled::Filled;
 pub use inner::Dest;
 pub(crate) use inner::{Fill, Output};
-pub(crate) use join::{at_once, join, task_size, threads};
+pub(crate) use join::{at_once, in_halves, join, task_size, threads};
 pub(crate) use plan::{
     Area, AxisPattern, Blocking, Cover, Cuts, Footprint, Grid, Nest, Operand, Pattern, PerOperand,
     Relocate, Run, Supply,

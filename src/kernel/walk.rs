@@ -51,16 +51,14 @@ pub(crate) fn walk(
                 visit(&Tile { rows: row_count, columns: column_count, dense, places: &places })
             },
         )?;
-        let Some(k) = (0..outer.len()).rev().find(|&k| counters[k] + 1 < outer[k].extent) else {
+        let Some(k) = crate::grid::advance(&mut counters, |k| outer[k].extent) else {
             return Ok(());
         };
-        for (counter, l) in counters[k + 1..].iter_mut().zip(&outer[k + 1..]) {
-            add(&mut bases, l, tables, *counter, -1);
-            *counter = 0;
+        for l in &outer[k + 1..] {
+            add(&mut bases, l, tables, l.extent - 1, -1);
             add(&mut bases, l, tables, 0, 1);
         }
-        add(&mut bases, &outer[k], tables, counters[k], -1);
-        counters[k] += 1;
+        add(&mut bases, &outer[k], tables, counters[k] - 1, -1);
         add(&mut bases, &outer[k], tables, counters[k], 1);
     }
 }

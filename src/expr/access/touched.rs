@@ -229,12 +229,9 @@ fn product(sides: &[Vec<usize>]) -> Result<Vec<BlockIndex>> {
     let mut index = BlockIndex::from_elem(0, sides.len());
     loop {
         push(&mut blocks, index.iter().zip(sides).map(|(k, side)| side[*k]).collect())?;
-        let Some(axis) = (0..sides.len()).rev().find(|&axis| index[axis] + 1 < sides[axis].len())
-        else {
+        if crate::grid::advance(&mut index, |axis| sides[axis].len()).is_none() {
             return Ok(blocks);
-        };
-        index[axis] += 1;
-        index[axis + 1..].fill(0);
+        }
     }
 }
 

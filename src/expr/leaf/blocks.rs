@@ -113,10 +113,8 @@ pub(in crate::expr) fn for_each_line(
         };
         let start = position(0, &sides);
         visit(start..start + line, position(1, &grid.sides.block));
-        let Some(axis) = (0..outer).rev().find(|&axis| digits[axis] + 1 < begin[axis][2]) else {
+        if crate::grid::advance(&mut digits, |axis| begin[axis][2]).is_none() {
             return;
-        };
-        digits[axis] += 1;
-        digits[axis + 1..].fill(0);
+        }
     }
 }

@@ -96,13 +96,13 @@ pub(super) fn entries<T: Copy + Send + Sync>(
         return merged(worker, lists, &whole(lists), positions);
     }
     let parts = cuts(lists, total.div_ceil(size))?.into_iter();
-    let task = |parts| Task { worker: worker.fork(), parts, result: Ok(Default::default()) };
+    let task = |parts| Task { worker: worker.fork(), parts, entries: Default::default() };
     let mut tasks = list(parts.map(task))?;
-    run(lists, positions, &mut tasks);
-    let mut results = try_with_capacity(tasks.len())?;
-    for task in tasks {
-        results.push(task.result?);
-    }
+    kernel::in_halves(&mut tasks, 0, true, &|_, task: &mut Task<'_, T>| {
+        task.entries = merged(&mut task.worker, lists, &task.parts, positions)?;
+        Ok::<_, Stop>(())
+    })?;
+    let results = list(tasks.into_iter().map(|task| task.entries))?;
     let (positions, values) = kernel::join(
         || concatenated(results.iter().map(|(positions, _)| &positions[..])),
         || concatenated(results.iter().map(|(_, values)| &values[..])),
@@ -197,18 +197,7 @@ struct Task<'a, T> {
     worker: Worker<'a, T>,
     /// Ordinals of every list.
     parts: Vec<Range<usize>>,
-    result: Result<Entries<T>, Stop>,
-}
-
-fn run<T: Copy + Send>(lists: &[Positions<'_>], positions: Where<'_>, tasks: &mut [Task<'_, T>]) {
-    match tasks {
-        [] => {}
-        [task] => task.result = merged(&mut task.worker, lists, &task.parts, positions),
-        _ => {
-            let (low, high) = tasks.split_at_mut(tasks.len() / 2);
-            kernel::join(|| run(lists, positions, low), || run(lists, positions, high));
-        }
-    }
+    entries: Entries<T>,
 }
 
 /// Parts of all lists that are merged apart: cut at positions that are spread evenly over the longest one.

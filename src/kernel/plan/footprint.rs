@@ -210,11 +210,9 @@ impl Footprint {
                     at += self.run;
                 }
             }
-            let Some(k) = (0..outer.len()).rev().find(|&k| digits[k] + 1 < outer[k].len()) else {
+            if crate::grid::advance(&mut digits, |k| outer[k].len()).is_none() {
                 return Ok(());
-            };
-            digits[k] += 1;
-            digits[k + 1..].fill(0);
+            }
         }
     }
 }

@@ -233,13 +233,9 @@ pub(crate) fn plan<'a>(
         let (nest, rest) = Nest::new(operands, chosen, &mut plan.tables, blocking);
         plan.nests.push(nest);
         plan.nests.extend(rest);
-        let Some(axis) =
-            (0..choice.len()).rev().find(|&axis| choice[axis] + 1 < pieces[axis].len())
-        else {
+        if crate::grid::advance(&mut choice, |axis| pieces[axis].len()).is_none() {
             return Ok(plan);
-        };
-        choice[axis] += 1;
-        choice[axis + 1..].fill(0);
+        }
     }
 }
 

@@ -74,7 +74,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
     ) -> Result<Filled, Stop> {
         let tasks = self.tasks(sweep);
         fill_parts(out, tasks.count(), tasks.pieces(), |parts| {
-            in_halves(parts, 0, tasks.parallel, &|number, part| {
+            kernel::in_halves(parts, 0, tasks.parallel, &|number, part| {
                 part.task(|part| self.task(sweep, &tasks.task(number), gaps, part))
             })
         })
@@ -206,23 +206,4 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
         }
         Ok(())
     }
-}
-
-/// Runs tasks for all parts, in halves where there are several threads.
-fn in_halves<T: Send>(
-    parts: &mut [Slots<'_, T>],
-    first: usize,
-    parallel: bool,
-    run: &(impl Fn(usize, &mut Slots<'_, T>) -> Result<(), Stop> + Sync),
-) -> Result<(), Stop> {
-    if !parallel || parts.len() < 2 {
-        return (first..).zip(parts).try_for_each(|(number, part)| run(number, part));
-    }
-    let middle = parts.len() / 2;
-    let (low, high) = parts.split_at_mut(middle);
-    let (low, high) = kernel::join(
-        || in_halves(low, first, parallel, run),
-        || in_halves(high, first + middle, parallel, run),
-    );
-    low.and(high)
 }

@@ -111,10 +111,7 @@ impl Sizes {
 
     /// Most multiplications that one task should do of those of all matrices.
     fn task(&self, matrices: usize) -> usize {
-        match kernel::threads() {
-            0 | 1 => usize::MAX,
-            threads => (work(self.sides).saturating_mul(matrices) / (4 * threads)).max(GRAIN),
-        }
+        kernel::task_size(work(self.sides).saturating_mul(matrices), 0, GRAIN)
     }
 
     /// The loop over all matrices, whose tasks have so many multiplications.
