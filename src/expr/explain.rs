@@ -124,11 +124,9 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
 
     let count = out.count();
     let element = std::any::type_name::<T>();
-    let mut lines = vec![format!(
-        "{element} {:?}, {} of {count} elements",
-        shape,
-        leaves_in_words(leaves.len())
-    )];
+    let what =
+        format!("{element} {shape:?}, {} of {count} elements", leaves_in_words(leaves.len()));
+    let mut lines = Vec::new();
     if prepared.shape != shape {
         lines.push(format!("evaluated as {:?}: a reshape is cancelled", prepared.shape));
     }
@@ -157,9 +155,7 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     let threads = if largest < kernel::PARALLEL { 1 } else { kernel::threads() };
     let read = if by_entries { bytes_of_entries(e) } else { bytes_read(e) };
     let written = size_of::<T>().saturating_mul(count);
-    lines.push(format!("threads: {threads}"));
-    lines.push(format!("bytes: {read} read, {written} written"));
-    Ok(Explanation { lines, threads })
+    Ok(Explanation::report(what, lines, threads, [read, written]))
 }
 
 /// Bytes of the operands, counted once where elements are repeated.

@@ -8,7 +8,7 @@ mod row;
 mod stages;
 
 pub(super) use blocks::{copy_area, for_each_line, place};
-pub(super) use load::{Elements, ascending, blocks_of, read_footprint};
+pub(super) use load::{ascending, blocks_of, read_footprint, read_listed, relocated};
 pub(super) use memory::{Memory, Origin};
 pub use row::LeafRow;
 pub(crate) use stages::Stages;

@@ -2,7 +2,7 @@
 
 use super::Access;
 use super::leaf::{
-    Elements, ascending, blocks_of, copy_area, for_each_line, place, read_footprint,
+    ascending, blocks_of, copy_area, for_each_line, place, read_footprint, read_listed, relocated,
 };
 use super::node::Tree;
 use super::prepared::Prepared;
@@ -106,17 +106,12 @@ impl<T: Copy + Send + Sync> Sink<T> for RunSink<'_, T> {
         memory: &mut Vec<T>,
     ) -> Result<usize, Stop> {
         if local.relocates[0].is_some() {
-            let addresses = Elements { operand: 0, gaps: false }.relocated(local)?;
-            let (order, ascending) = ascending(&addresses)?;
-            let held = ascending.len();
-            if let (true, Some(&first)) = (old, ascending.first()) {
-                let mut found = Vec::new();
-                resize(&mut found, held, self.storage.try_read(first).map_err(failed)?)?;
-                self.storage.read_at(&ascending, &mut found).map_err(failed)?;
-                resize(memory, held.max(memory.len()), found[0])?;
-                order.iter().zip(&found).for_each(|(&element, &value)| memory[element] = value);
+            let (order, addresses) = ascending(&relocated(local, 0)?)?;
+            if old {
+                read_listed(&*self.storage, &addresses, &order, memory)?.map_err(failed)?;
             }
-            self.open = Where::Listed { addresses: ascending, order };
+            let held = addresses.len();
+            self.open = Where::Listed { addresses, order };
             return Ok(held);
         }
         let footprint = Footprint::new(&mut local.nest, 0, &mut local.tables, false)?;

@@ -35,8 +35,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             return Ok(());
         }
         let mut copy = self.take_copy();
-        let elements = Elements { operand: k, gaps: grid.is_none() };
-        let found = elements.copied(&*self.storage, local, &mut copy)?;
+        let found = copied(&*self.storage, local, (k, grid.is_none()), &mut copy)?;
         self.memory = Memory::Copied(Arc::new(copy));
         found.map_err(failed)
     }
@@ -217,74 +216,75 @@ pub(in crate::expr) fn ascending(addresses: &[usize]) -> Result<(Vec<usize>, Vec
     Ok((order, sorted))
 }
 
-/// The elements of one operand in a box, copied in runs.
-pub(in crate::expr) struct Elements {
-    pub(in crate::expr) operand: usize,
-    /// Whether runs may have elements that the box does not.
-    pub(in crate::expr) gaps: bool,
+/// Copies the elements of operand `k` in a box in ascending order of address, and puts it where the copy is. Runs may have
+/// elements that the box does not, if there may be `gaps`.
+#[inline(never)]
+fn copied<T: Copy + Send + Sync>(
+    storage: &dyn Reader<Elem = T>,
+    local: &mut Local<'_>,
+    (k, gaps): (usize, bool),
+    copy: &mut Vec<T>,
+) -> Result<Result<(), StorageError>> {
+    if local.relocates[k].is_some() {
+        let (order, ascending) = ascending(&relocated(local, k)?)?;
+        return read_listed(storage, &ascending, &order, copy);
+    }
+    let before = local.nest.clone();
+    let footprint = Footprint::new(&mut local.nest, k, &mut local.tables, gaps)?;
+    local.supplies[k] = Supply::Memory;
+    match read_footprint(storage, &footprint, copy)? {
+        // What lies between the elements may fail without harm.
+        Err(_) if gaps => {
+            local.nest = before;
+            let exact = Footprint::new(&mut local.nest, k, &mut local.tables, false)?;
+            read_footprint(storage, &exact, copy)
+        }
+        done => Ok(done),
+    }
 }
 
-impl Elements {
-    /// Copies them in ascending order of address, and puts the operand where the copy is.
-    #[inline(never)]
-    fn copied<T: Copy + Send + Sync>(
-        &self,
-        storage: &dyn Reader<Elem = T>,
-        local: &mut Local<'_>,
-        copy: &mut Vec<T>,
-    ) -> Result<Result<(), StorageError>> {
-        let k = self.operand;
-        let before = local.nest.clone();
-        if local.relocates[k].is_some() {
-            let (order, ascending) = ascending(&self.relocated(local)?)?;
-            let Some(&first) = ascending.first() else { return Ok(Ok(())) };
-            let seed = match storage.try_read(first) {
-                Ok(seed) => seed,
-                Err(error) => return Ok(Err(error)),
-            };
-            let mut found = Vec::new();
-            resize(&mut found, ascending.len(), seed)?;
-            if let Err(error) = storage.read_at(&ascending, &mut found) {
-                return Ok(Err(error));
-            }
-            resize(copy, found.len().max(copy.len()), seed)?;
-            order.iter().zip(&found).for_each(|(&element, &value)| copy[element] = value);
-            return Ok(Ok(()));
-        }
-        let footprint = Footprint::new(&mut local.nest, k, &mut local.tables, self.gaps)?;
-        local.supplies[k] = Supply::Memory;
-        match read_footprint(storage, &footprint, copy)? {
-            // What lies between the elements may fail without harm.
-            Err(_) if self.gaps => {
-                local.nest = before;
-                let exact = Footprint::new(&mut local.nest, k, &mut local.tables, false)?;
-                read_footprint(storage, &exact, copy)
-            }
-            done => Ok(done),
-        }
+/// The addresses of all elements of operand `k`, in the order of the loops in which it moves; it is put where they are
+/// copied in this order.
+pub(in crate::expr) fn relocated(local: &mut Local<'_>, k: usize) -> Result<Vec<usize>> {
+    let nest = &local.nest;
+    let moving = (0..nest.loops.len()).filter(|&l| nest.loops[l].steps[k].stride != 0);
+    let moving: SmallVec<[usize; 4]> = moving.collect();
+    let mut addresses = local.addresses(k, &moving)?;
+    if let Some(relocate) = local.relocates[k].take() {
+        relocate.relocate(&mut addresses);
     }
+    let (mut stride, nest) = (1, &mut local.nest);
+    for &l in moving.iter().rev() {
+        nest.loops[l].steps[k].table = None;
+        nest.loops[l].steps[k].stride = stride;
+        stride *= nest.loops[l].extent as isize;
+    }
+    nest.bases[k] = 0;
+    local.supplies[k] = Supply::Memory;
+    Ok(addresses)
+}
 
-    /// The addresses of all elements, in the order of the loops in which the operand moves; it is put where they are
-    /// copied in this order.
-    pub(in crate::expr) fn relocated(&self, local: &mut Local<'_>) -> Result<Vec<usize>> {
-        let k = self.operand;
-        let nest = &local.nest;
-        let moving = (0..nest.loops.len()).filter(|&l| nest.loops[l].steps[k].stride != 0);
-        let moving: SmallVec<[usize; 4]> = moving.collect();
-        let mut addresses = local.addresses(k, &moving)?;
-        if let Some(relocate) = local.relocates[k].take() {
-            relocate.relocate(&mut addresses);
-        }
-        let (mut stride, nest) = (1, &mut local.nest);
-        for &l in moving.iter().rev() {
-            nest.loops[l].steps[k].table = None;
-            nest.loops[l].steps[k].stride = stride;
-            stride *= nest.loops[l].extent as isize;
-        }
-        nest.bases[k] = 0;
-        local.supplies[k] = Supply::Memory;
-        Ok(addresses)
+/// Copies the elements at ascending addresses, each to its place in `order`.
+#[inline(never)]
+pub(in crate::expr) fn read_listed<T: Copy + Send + Sync>(
+    storage: &dyn Reader<Elem = T>,
+    ascending: &[usize],
+    order: &[usize],
+    copy: &mut Vec<T>,
+) -> Result<Result<(), StorageError>> {
+    let Some(&first) = ascending.first() else { return Ok(Ok(())) };
+    let seed = match storage.try_read(first) {
+        Ok(seed) => seed,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut found = Vec::new();
+    resize(&mut found, ascending.len(), seed)?;
+    if let Err(error) = storage.read_at(ascending, &mut found) {
+        return Ok(Err(error));
     }
+    resize(copy, found.len().max(copy.len()), seed)?;
+    order.iter().zip(&found).for_each(|(&element, &value)| copy[element] = value);
+    Ok(Ok(()))
 }
 
 /// Copies the runs of a footprint.

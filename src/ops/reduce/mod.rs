@@ -35,7 +35,7 @@ mod folding;
 pub(crate) mod loops;
 mod modes;
 mod reducer;
-mod reducers;
+pub(crate) mod reducers;
 mod reduces;
 mod reduction;
 mod sparse;

@@ -38,11 +38,8 @@ use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, selectors
 use crate::kernel::{Filled, inner};
 use crate::memory::try_reserve_exact;
 use crate::ops::along::Along;
-use crate::ops::reduce::{
-    All, Any, ArgMax, ArgMin, CountNonzero, LogSumExp, Max, Mean, Min, Norm, PeakToPeak, Product,
-    Reducer, SkipNan, StandardDeviation, Sum, Variance, VisitReducer, fold_methods, named_folds,
-    reduces,
-};
+use crate::ops::reduce::reducers::*;
+use crate::ops::reduce::{Reducer, VisitReducer, fold_methods, named_folds, reduces};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use edge::Extent;

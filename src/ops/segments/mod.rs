@@ -23,10 +23,8 @@ use crate::kernel::{Filled, inner};
 use crate::map::{IntoNumbers, Select};
 use crate::memory::{list, resize, sort_by, try_with_capacity, zeros};
 use crate::ops::along::Along;
-use crate::ops::reduce::{
-    All, Any, ArgMax, ArgMin, CountNonzero, LogSumExp, Max, Mean, Min, Norm, PeakToPeak, Product,
-    Reducer, SkipNan, StandardDeviation, Sum, Variance, fold_methods, named_folds, reduces,
-};
+use crate::ops::reduce::reducers::*;
+use crate::ops::reduce::{Reducer, fold_methods, named_folds, reduces};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use cuts::Cuts;
