@@ -4,12 +4,11 @@ use super::arguments::{Arguments, Destinations, Held};
 use super::axes::Options;
 use super::elementary::{Elementary, Inputs, Outputs};
 use super::function::{Gufunc, Inner};
-use super::mask::{Filter, MaskOperand, Unmasked};
 use super::request::{CallShapes, Request};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::expr::{Explanation, IntoExpr, Prepare};
+use crate::expr::{Explanation, Expr, IntoExpr, Scalar};
 use crate::ops::cores;
 use crate::shape::Shape;
 use std::fmt;
@@ -27,7 +26,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
         Call {
             inner: self.inner.clone(),
             operands,
-            mask: Unmasked,
+            mask: None,
             options: Options { empty: self.inner.rules.empty, ..Options::default() },
             or: None,
             types: PhantomData,
@@ -35,14 +34,14 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
     }
 }
 
-/// A call of a gufunc, not computed yet: with operands `X` and the mask `M`.
+/// A call of a gufunc, not computed yet: with operands `X` and, if there is one, a mask `M`.
 ///
 /// With one output it is an operand itself; with several, [`Self::outputs`] are.
 #[must_use = "nothing is computed before it is asked for"]
-pub struct Call<I, O: Outputs, F, X, M = Unmasked> {
+pub struct Call<I, O: Outputs, F, X, M = Scalar<bool>> {
     pub(super) inner: Arc<Inner<F>>,
     pub(crate) operands: X,
-    pub(crate) mask: M,
+    pub(crate) mask: Option<M>,
     pub(super) options: Options,
     pub(crate) or: Option<O::Elems>,
     types: PhantomData<fn(I) -> O>,
@@ -104,11 +103,11 @@ impl<I, O: Outputs, F, X, M> Call<I, O, F, X, M> {
     }
 
     /// The same call where a mask of any kind is true.
-    pub(crate) fn filtered<E>(self, mask: E) -> Call<I, O, F, X, Filter<E>> {
+    pub(crate) fn filtered<E>(self, mask: E) -> Call<I, O, F, X, E> {
         Call {
             inner: self.inner,
             operands: self.operands,
-            mask: Filter(mask),
+            mask: Some(mask),
             options: self.options,
             or: self.or,
             types: PhantomData,
@@ -116,7 +115,9 @@ impl<I, O: Outputs, F, X, M> Call<I, O, F, X, M> {
     }
 }
 
-impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Call<I, O, F, X, M> {
+impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>>
+    Call<I, O, F, X, M>
+{
     /// Makes only the calls where `mask`, which stretches to the shape of the loop, is true. Elsewhere destinations
     /// keep what they have, or get the values of [`Self::or`].
     ///
@@ -130,14 +131,14 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Cal
     /// assert!(inverses.get([1, 0, 0])?.is_nan());
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn filter<N: IntoExpr<Elem = bool>>(self, mask: N) -> Call<I, O, F, X, Filter<N::Expr>> {
+    pub fn filter<N: IntoExpr<Elem = bool>>(self, mask: N) -> Call<I, O, F, X, N::Expr> {
         self.filtered(mask.into_expr())
     }
 
     /// The call without the type of its function.
     pub(super) fn request(&self) -> Request<'_, I, O, X, M> {
         let Inner { rules, function } = &*self.inner;
-        let (operands, mask, options) = (&self.operands, &self.mask, &self.options);
+        let (operands, mask, options) = (&self.operands, self.mask.as_ref(), &self.options);
         Request { rules, function, operands, mask, options, or: self.or }
     }
 
@@ -234,13 +235,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Cal
 
     /// Boxes within one another in operands and mask.
     pub(super) fn depth_of_operands(&self) -> usize {
-        self.operands.depth().max(self.mask.depth())
-    }
-
-    /// The deferred operations that operands and mask read.
-    pub(super) fn deferred_operands<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.operands.deferred(visit);
-        self.mask.deferred(visit);
+        self.operands.depth().max(self.mask.as_ref().map_or(0, Expr::depth))
     }
 }
 

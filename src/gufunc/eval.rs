@@ -3,10 +3,11 @@
 use super::arguments::{Fits, Held};
 use super::elementary::{Args, Function, Inputs, Outputs, Place};
 use super::fit::Fit;
-use super::mask::MaskOperand;
 use crate::error::{Cause, Error, Result};
+use crate::expr::Expr;
 use crate::map::AddressMap;
-use crate::ops::cores::{self, Calls, Cut, Operand, Row, Source, Work};
+use crate::ops::cores::{self, Arrangement, Calls, Cut, Operand, Row, Source, Work};
+use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -79,6 +80,13 @@ impl<I: cores::Inputs> cores::Inputs for Masked<I> {
     }
 }
 
+/// What tells of each index of a loop whether its call is made.
+fn masking<'e>(mask: &'e impl Expr<Elem = bool>, loops: &Shape) -> Result<Box<Operand<'e, bool>>> {
+    let rank = mask.shape()?.rank();
+    let arranged = Arrangement { order: (0..rank).collect(), loops: rank, ..Default::default() };
+    Ok(Box::new(Operand::new(mask, &arranged, loops, |_, _, _| true)?))
+}
+
 /// A call whose operands are known.
 pub(super) struct Prepared<'c, I: Inputs + 'c, O: Outputs> {
     fit: &'c Fit,
@@ -91,14 +99,14 @@ pub(super) struct Prepared<'c, I: Inputs + 'c, O: Outputs> {
 impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
     /// `fits` tells which cores of inputs need not be row-major.
     #[inline(always)]
-    pub(super) fn new<X: Held<I>, M: MaskOperand>(
-        (operands, mask): (&'c X, &'c M),
+    pub(super) fn new<X: Held<I>, M: Expr<Elem = bool>>(
+        (operands, mask): (&'c X, Option<&'c M>),
         or: Option<O::Elems>,
         fit: &'c Fit,
         fits: Fits<'_>,
     ) -> Result<Self> {
         let operands = operands.operands(&fit.inputs, &fit.loops, fits)?;
-        let mask = mask.operand(&fit.loops)?;
+        let mask = mask.map(|mask| masking(mask, &fit.loops)).transpose()?;
         let mut results = SmallVec::new();
         for output in &fit.outputs {
             results.push(output.elements()?);

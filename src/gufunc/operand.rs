@@ -3,7 +3,6 @@
 use super::arguments::Held;
 use super::call::{Call, Single};
 use super::elementary::{Elementary, Inputs, Outputs};
-use super::mask::MaskOperand;
 use crate::compute::{Deferred, Pending};
 use crate::dtype::{Arithmetic, Bits, Signed};
 use crate::expr::*;
@@ -23,7 +22,7 @@ where
     O: Single,
     F: Elementary<I, O>,
     X: Held<I>,
-    M: MaskOperand,
+    M: Expr<Elem = bool>,
 {
     type Elem = O::Elem;
     type Expr = Pending<Self>;
@@ -39,7 +38,7 @@ where
     O: Single,
     F: Elementary<I, O>,
     X: Held<I>,
-    M: MaskOperand,
+    M: Expr<Elem = bool>,
 {
     type Elem = O::Elem;
     type Expr = Pending<&'a Call<I, O, F, X, M>>;
@@ -63,16 +62,16 @@ for_calls! {
 
 operators! {
     [Lazy Apply Expr Pairs]
-    [I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand]
+    [I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>]
         Call<I, O, F, X, M> => Pending<Call<I, O, F, X, M>>, |x| x.into_expr();
-    ['a, I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand]
+    ['a, I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>]
         &'a Call<I, O, F, X, M> => Pending<&'a Call<I, O, F, X, M>>, |x| x.into_expr();
 }
 
 pairs! {
     [Pairs IntoExpr into_expr]
-    [] [I: Inputs, O: Single<Elem = T>, F: Elementary<I, O>, X: Held<I>, M: MaskOperand]
+    [] [I: Inputs, O: Single<Elem = T>, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>]
         Call<I, O, F, X, M>;
-    ['a] [I: Inputs, O: Single<Elem = T>, F: Elementary<I, O>, X: Held<I>, M: MaskOperand]
+    ['a] [I: Inputs, O: Single<Elem = T>, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>]
         &'a Call<I, O, F, X, M>;
 }

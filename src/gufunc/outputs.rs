@@ -4,12 +4,11 @@ use super::arguments::Held;
 use super::call::{Call, Single};
 use super::elementary::{Elementary, Inputs, Outputs};
 use super::eval::result_map;
-use super::mask::MaskOperand;
 use crate::compute::{Compute, Deferred, Pending};
 use crate::error::{Error, Result};
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepare_all};
+use crate::expr::{Explanation, Expr, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepare_all};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
 use crate::memory::for_tuples;
@@ -24,7 +23,7 @@ use std::sync::Arc;
 impl<I, O: Outputs, F, X, M> Sealed for Call<I, O, F, X, M> {}
 
 /// What it is, and how to compute it; computes nothing.
-impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> fmt::Display
+impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>> fmt::Display
     for Call<I, O, F, X, M>
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,7 +43,7 @@ fn check_count(shape: &Shape, count: usize) -> Result<()> {
     }
 }
 
-impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Compute
+impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>> Compute
     for Call<I, O, F, X, M>
 {
     type Elem = O::Elem;
@@ -58,7 +57,7 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Comp
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.deferred_operands(visit);
+        self.request().deferred(visit);
     }
 
     fn depth(&self) -> usize {
@@ -87,7 +86,9 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Comp
     }
 }
 
-impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: MaskOperand> Call<I, O, F, X, M> {
+impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>>
+    Call<I, O, F, X, M>
+{
     /// The result as a deferred operation, which has views, operators and all that takes operands.
     pub fn deferred(self) -> Deferred<Self> {
         Deferred::new(self)
@@ -173,7 +174,7 @@ where
     O: Outputs<Vectors: Send + Sync>,
     F: Elementary<I, O>,
     X: Held<I>,
-    M: MaskOperand,
+    M: Expr<Elem = bool>,
 {
     fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
         let results = self.results.get_or(|| {
@@ -223,7 +224,7 @@ where
     O: Outputs<Vectors: Send + Sync>,
     F: Elementary<I, O>,
     X: Held<I>,
-    M: MaskOperand,
+    M: Expr<Elem = bool>,
     T: Copy + Send + Sync,
 {
     type Elem = T;
@@ -274,7 +275,7 @@ where
     I: Inputs,
     F: Elementary<I, Self>,
     X: Held<I>,
-    M: MaskOperand,
+    M: Expr<Elem = bool>,
 {
     type Deferred = [Deferred<Output<I, Self, F, X, M, T>>; N];
 
@@ -293,7 +294,7 @@ macro_rules! shared {
             I: Inputs,
             F: Elementary<I, Self>,
             X: Held<I>,
-            M: MaskOperand,
+            M: Expr<Elem = bool>,
         {
             type Deferred = ($(Deferred<Output<I, Self, F, X, M, $T>>,)*);
 
@@ -309,7 +310,7 @@ macro_rules! shared {
 }
 for_tuples!(shared 4);
 
-impl<I: Inputs, O: Shared<I, F, X, M>, F: Elementary<I, O>, X: Held<I>, M: MaskOperand>
+impl<I: Inputs, O: Shared<I, F, X, M>, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>>
     Call<I, O, F, X, M>
 {
     /// The results as operands, one for each output. Within one evaluation all of them are computed by one call.

@@ -7,10 +7,9 @@ use super::eval::{Prepared, result_map};
 use super::explain::explain;
 use super::fit::Fit;
 use super::function::Rules;
-use super::mask::MaskOperand;
 use crate::error::{Error, Result};
 use crate::expr::machinery::Kept;
-use crate::expr::{Explanation, Prepare, prepare_all};
+use crate::expr::{Explanation, Expr, Prepare, prepare_all};
 use crate::memory::list;
 use crate::ops::cores;
 use crate::shape::Shape;
@@ -33,16 +32,16 @@ pub(super) struct Request<'c, I, O: Outputs, X, M> {
     pub(super) rules: &'c Rules,
     pub(super) function: &'c dyn Function<I, O>,
     pub(super) operands: &'c X,
-    pub(super) mask: &'c M,
+    pub(super) mask: Option<&'c M>,
     pub(super) options: &'c Options,
     pub(super) or: Option<O::Elems>,
 }
 
-impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X, M> {
+impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I, O, X, M> {
     /// The call fitted to its shapes, and to those of outputs that are there.
     pub(super) fn fitted(&self, outs: Option<&[Shape]>) -> Result<Arc<Fit>> {
         let fit = self.masked(outs)?;
-        if self.or.is_none() && outs.is_none() && self.mask.shape()?.is_some() {
+        if self.or.is_none() && outs.is_none() && self.mask.is_some() {
             return Err(Error::MaskedOutput);
         }
         Ok(fit)
@@ -51,8 +50,8 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
     /// The same of a call whose results may be left out.
     pub(super) fn masked(&self, outs: Option<&[Shape]>) -> Result<Arc<Fit>> {
         let fit = self.rules.fit(&self.operands.shapes()?, outs, self.options)?;
-        if let Some(mask) = self.mask.shape()? {
-            fit.loops.check_mask(&mask, <I as cores::Inputs>::COUNT + 1)?;
+        if let Some(mask) = self.mask {
+            fit.loops.check_mask(&mask.shape()?, <I as cores::Inputs>::COUNT + 1)?;
         }
         Ok(fit)
     }
@@ -119,6 +118,8 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: MaskOperand> Request<'c, I, O, X,
     /// The deferred operations that operands and mask read.
     pub(super) fn deferred(&self, visit: &mut dyn FnMut(&'c dyn Prepare)) {
         self.operands.deferred(visit);
-        self.mask.deferred(visit);
+        if let Some(mask) = self.mask {
+            mask.deferred(visit);
+        }
     }
 }

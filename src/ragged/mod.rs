@@ -63,7 +63,7 @@ pub use apply::{ApplyRagged, IntoRaggedOperands, RaggedOperands, zip_ragged};
 pub use build::NestedRows;
 pub use cores::{
     IntoRaggedArguments, OutputRows, RaggedArguments, RaggedCall, RaggedDestination,
-    RaggedDestinations, RaggedMask, RaggedResults, SharedRagged, WholeRagged,
+    RaggedDestinations, RaggedResults, SharedRagged, WholeRagged,
 };
 pub use deferred::{DeferredRagged, PendingRagged, RaggedCompute};
 pub use expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};

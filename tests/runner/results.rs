@@ -2,8 +2,8 @@
 
 use super::arrays::Element;
 use super::json::{Fault, Outcome, extents, items};
-use lensor::gufunc::{Call, Elementary, Held, Inputs, MaskOperand, Outputs};
-use lensor::{Error, Shape, Tensor};
+use lensor::gufunc::{Call, Elementary, Held, Inputs, Outputs};
+use lensor::{Error, Expr, Shape, Tensor};
 use serde_json::Value;
 
 /// A result.
@@ -73,7 +73,7 @@ pub(crate) trait Results: Outputs + Sized {
         I: Inputs,
         F: Elementary<I, Self>,
         X: Held<I>,
-        M: MaskOperand;
+        M: Expr<Elem = bool>;
 }
 
 impl<T: Known, const N: usize> Results for [T; N] {
@@ -94,7 +94,7 @@ impl<T: Known, const N: usize> Results for [T; N] {
         I: Inputs,
         F: Elementary<I, Self>,
         X: Held<I>,
-        M: MaskOperand,
+        M: Expr<Elem = bool>,
     {
         let outs = outs.iter().map(destination).collect::<Outcome<Vec<_>>>()?;
         let mut outs: [_; N] = outs.try_into().map_err(|_| Fault::vector("other outputs"))?;
@@ -123,7 +123,7 @@ impl<T: Known> Results for (T,) {
         I: Inputs,
         F: Elementary<I, Self>,
         X: Held<I>,
-        M: MaskOperand,
+        M: Expr<Elem = bool>,
     {
         let [out] = outs else { return Err(Fault::vector("other outputs")) };
         let mut out = destination(out)?;

@@ -1,7 +1,7 @@
 //! Operands and results of gufuncs.
 
 use crate::error::{Error, Result};
-use crate::gufunc::{Filter, Inputs, Unmasked};
+use crate::gufunc::Inputs;
 use crate::memory::{for_tuples, list, try_with_capacity};
 use crate::ragged::Stretch;
 use crate::ragged::assign::check;
@@ -161,47 +161,14 @@ macro_rules! tuples {
 
 for_tuples!(tuples 6);
 
-/// Which calls are made. Sealed.
-pub trait RaggedMask: Send + Sync {
-    /// What the axes of the mask are, if there is one.
-    #[doc(hidden)]
-    fn extents(&self) -> Result<Option<Vec<Extent>>>;
-
-    /// Holds the rows of the mask against those of a loop, which reads no element.
-    #[doc(hidden)]
-    fn check(&self, loops: &Form) -> Result<()>;
-
-    /// Whether each call of a loop is made, if not all are.
-    #[doc(hidden)]
-    fn made(&self, loops: &Form) -> Result<Option<Vec<bool>>>;
+/// Holds the rows of a mask against those of a loop, which reads no element.
+pub(super) fn check_rows(mask: &impl RaggedExpr, loops: &Form) -> Result<()> {
+    check(loops, &mask.outline(Stretch::Rows)?.form, true)
 }
 
-impl RaggedMask for Unmasked {
-    fn extents(&self) -> Result<Option<Vec<Extent>>> {
-        Ok(None)
-    }
-
-    fn check(&self, _loops: &Form) -> Result<()> {
-        Ok(())
-    }
-
-    fn made(&self, _loops: &Form) -> Result<Option<Vec<bool>>> {
-        Ok(None)
-    }
-}
-
-impl<E: RaggedExpr<Elem = bool>> RaggedMask for Filter<E> {
-    fn extents(&self) -> Result<Option<Vec<Extent>>> {
-        self.0.extents().map(Some)
-    }
-
-    fn check(&self, loops: &Form) -> Result<()> {
-        check(loops, &self.0.outline(Stretch::Rows)?.form, true)
-    }
-
-    fn made(&self, loops: &Form) -> Result<Option<Vec<bool>>> {
-        let mut made = of_items(loops, list(std::iter::repeat_n(true, loops.count()?))?)?;
-        made.assign_expr(&self.0)?;
-        Ok(Some(made.content.into_storage()))
-    }
+/// Whether each call of a loop is made.
+pub(super) fn made(mask: &impl RaggedExpr<Elem = bool>, loops: &Form) -> Result<Vec<bool>> {
+    let mut made = of_items(loops, list(std::iter::repeat_n(true, loops.count()?))?)?;
+    made.assign_expr(mask)?;
+    Ok(made.content.into_storage())
 }

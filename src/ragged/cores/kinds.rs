@@ -1,10 +1,11 @@
 //! What the axes of a call are, as those of its operands tell.
 
 use super::RaggedCall;
-use super::arguments::{RaggedArguments, RaggedMask};
+use super::arguments::RaggedArguments;
 use crate::error::{Error, Result};
 use crate::gufunc::{CoreExtents, CoreRanks, Elementary, Given, Inputs, Outputs};
 use crate::ops::cores;
+use crate::ragged::expr::RaggedExpr;
 use crate::ragged::form::{Extent, Extents, check_mask, join_kinds, shape_of};
 use crate::ragged::views::nothing_crosses;
 use crate::shape::Shape;
@@ -21,7 +22,7 @@ pub(super) struct Kinds {
     pub(super) results: Vec<Vec<Extent>>,
 }
 
-impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedMask>
+impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedExpr<Elem = bool>>
     RaggedCall<I, O, F, X, M>
 {
     /// What the axes of operands and results are, for results of its own.
@@ -34,7 +35,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     /// The same for all results.
     pub(super) fn all_kinds(&self) -> Result<Kinds> {
         let kinds = self.own_kinds()?;
-        match self.0.or.is_none() && self.0.mask.extents()?.is_some() {
+        match self.0.or.is_none() && self.0.mask.is_some() {
             true => Err(Error::MaskedOutput),
             false => Ok(kinds),
         }
@@ -82,9 +83,9 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
 
     /// Refuses a mask whose axes do not stretch to those of the loop.
     pub(super) fn check_mask(&self, Kinds { loops, .. }: &Kinds) -> Result<()> {
-        let Some(mask) = self.0.mask.extents()? else { return Ok(()) };
+        let Some(mask) = &self.0.mask else { return Ok(()) };
         let argument = <I as cores::Inputs>::COUNT + 1;
-        check_mask(loops, &mask, argument, false)
+        check_mask(loops, &mask.extents()?, argument, false)
     }
 }
 

@@ -9,22 +9,23 @@ mod places;
 mod plan;
 mod work;
 
-pub use arguments::{Held, IntoRaggedArguments, RaggedArguments, RaggedMask, RowOperand};
+pub use arguments::{Held, IntoRaggedArguments, RaggedArguments, RowOperand};
 pub use destinations::{RaggedDestination, RaggedDestinations};
 pub use outputs::{OutputRows, SharedRagged, WholeRagged};
 pub use places::{Places, RaggedResults};
 
 use super::Stretch;
 use super::explain::LATER;
-use super::expr::{Ahead, IntoRagged};
+use super::expr::{Ahead, IntoRagged, RaggedExpr};
 use super::form::{Extent, Form};
 use crate::error::{Error, Result};
-use crate::expr::Explanation;
-use crate::gufunc::{Call, Elementary, Filter, Gufunc, Inputs, Outputs, Unmasked};
+use crate::expr::{Explanation, Scalar};
+use crate::gufunc::{Call, Elementary, Gufunc, Inputs, Outputs};
 use crate::kernel::{self, GRAIN, PARALLEL};
 use crate::map::AddressMap;
 use crate::memory::{list, try_with_capacity};
 use crate::ops::cores;
+use arguments::{check_rows, made};
 use kinds::Kinds;
 use plan::Plan;
 use std::fmt;
@@ -59,11 +60,11 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
     }
 }
 
-/// A call of a gufunc with ragged operands, not computed yet: with operands `X` and the mask `M`.
+/// A call of a gufunc with ragged operands, not computed yet: with operands `X` and, if there is one, a mask `M`.
 ///
 /// With one output it is an operand itself; with several, [`Self::outputs`] are.
 #[must_use = "nothing is computed before it is asked for"]
-pub struct RaggedCall<I, O: Outputs, F, X, M = Unmasked>(Call<I, O, F, X, M>);
+pub struct RaggedCall<I, O: Outputs, F, X, M = Scalar<bool>>(Call<I, O, F, X, M>);
 
 impl<I, O: Outputs, F, X: Clone, M: Clone> Clone for RaggedCall<I, O, F, X, M> {
     fn clone(&self) -> Self {
@@ -121,7 +122,7 @@ impl<I, O: Outputs, F, X, M> RaggedCall<I, O, F, X, M> {
     /// assert_eq!(lengths.to_string(), "[5, -1, 5]");
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn filter<N>(self, mask: N) -> RaggedCall<I, O, F, X, Filter<N::Expr>>
+    pub fn filter<N>(self, mask: N) -> RaggedCall<I, O, F, X, N::Expr>
     where
         N: IntoRagged<Elem = bool>,
     {
@@ -129,7 +130,7 @@ impl<I, O: Outputs, F, X, M> RaggedCall<I, O, F, X, M> {
     }
 }
 
-impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedMask>
+impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedExpr<Elem = bool>>
     RaggedCall<I, O, F, X, M>
 {
     /// What the axes of each result are; rows are not looked at. Core axes that follow from rows, or that the function
@@ -278,7 +279,9 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
         let operands = self.0.operands.operands();
         let joints = operands.iter().map(|e| e.outline(stretch)).collect::<Result<Vec<_>>>()?;
         let plan = Plan::new(&self.0, &joints, kinds, stretch)?;
-        self.0.mask.check(&plan.loops)?;
+        if let Some(mask) = &self.0.mask {
+            check_rows(mask, &plan.loops)?;
+        }
         Ok(plan)
     }
 
@@ -315,7 +318,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
         }
         let (orders, expanded) = (&kinds.ranks.orders[..], &plan.expanded[..]);
         let held = self.0.operands.held(Held { joints: &joints, orders, expanded })?;
-        plan.made = self.0.mask.made(&plan.loops)?;
+        plan.made = self.0.mask.as_ref().map(|mask| made(mask, &plan.loops)).transpose()?;
         drop(joints);
         Ok((self.run(&held, &plan)?, plan, places))
     }

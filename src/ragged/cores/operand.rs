@@ -1,7 +1,7 @@
 //! Calls of one output as ragged operands.
 
 use super::RaggedCall;
-use super::arguments::{RaggedArguments, RaggedMask};
+use super::arguments::RaggedArguments;
 use crate::dtype::{Arithmetic, Bits, Signed};
 use crate::error::Result;
 use crate::expr::*;
@@ -15,8 +15,8 @@ use crate::tensor::Tensor;
 
 impl<I, O: Single, F, X, M> sealed::Operation for RaggedCall<I, O, F, X, M> {}
 
-impl<I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedMask> RaggedCompute
-    for RaggedCall<I, O, F, X, M>
+impl<I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedExpr<Elem = bool>>
+    RaggedCompute for RaggedCall<I, O, F, X, M>
 {
     type Elem = O::Elem;
 
@@ -129,8 +129,8 @@ for_calls!(ElementwiseRagged LanesRagged ReduceRagged);
 
 operators! {
     [LazyRagged ApplyRagged RaggedExpr PairsRagged]
-    [I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedMask]
+    [I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedExpr<Elem = bool>]
         RaggedCall<I, O, F, X, M> => PendingRagged<RaggedCall<I, O, F, X, M>>, |x| x.into_ragged_expr();
-    ['a, I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedMask]
+    ['a, I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedExpr<Elem = bool>]
         &'a RaggedCall<I, O, F, X, M> => PendingRagged<&'a RaggedCall<I, O, F, X, M>>, |x| x.into_ragged_expr();
 }

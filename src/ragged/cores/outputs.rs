@@ -1,13 +1,14 @@
 //! Results of calls of several outputs as ragged operands that share one computation.
 
 use super::RaggedCall;
-use super::arguments::{RaggedArguments, RaggedMask};
+use super::arguments::RaggedArguments;
 use super::places::RaggedResults;
 use crate::error::Result;
 use crate::expr::Explanation;
 use crate::gufunc::{Elementary, Inputs, Outputs};
 use crate::memory::{for_tuples, list};
 use crate::ragged::deferred::{DeferredRagged, Kept, RaggedCompute, SharedRows};
+use crate::ragged::expr::RaggedExpr;
 use crate::ragged::form::{Extent, Form};
 use crate::ragged::{Ragged, Stretch, sealed};
 use crate::tensor::Tensor;
@@ -59,7 +60,7 @@ where
     O: SharedRagged,
     F: Elementary<I, O>,
     X: RaggedArguments<I>,
-    M: RaggedMask,
+    M: RaggedExpr<Elem = bool>,
     T: Copy + Send + Sync,
 {
     type Elem = T;
@@ -106,7 +107,7 @@ pub trait SharedRagged: Outputs<Tensors: RaggedResults> {
         I: Inputs,
         F: Elementary<I, Self>,
         X: RaggedArguments<I>,
-        M: RaggedMask;
+        M: RaggedExpr<Elem = bool>;
 
     #[doc(hidden)]
     fn kept(results: <Self::Tensors as RaggedResults>::Ragged) -> Self::Kept;
@@ -117,7 +118,7 @@ pub trait SharedRagged: Outputs<Tensors: RaggedResults> {
         I: Inputs,
         F: Elementary<I, Self>,
         X: RaggedArguments<I>,
-        M: RaggedMask;
+        M: RaggedExpr<Elem = bool>;
 }
 
 impl<T: Copy + Default + Send + Sync + 'static, const N: usize> SharedRagged for [T; N] {
@@ -128,7 +129,7 @@ impl<T: Copy + Default + Send + Sync + 'static, const N: usize> SharedRagged for
         I: Inputs,
         F: Elementary<I, Self>,
         X: RaggedArguments<I>,
-        M: RaggedMask;
+        M: RaggedExpr<Elem = bool>;
 
     fn kept(results: [Ragged<Vec<T>>; N]) -> Self::Kept {
         results.map(|result| result.with_storage(Arc::new))
@@ -139,7 +140,7 @@ impl<T: Copy + Default + Send + Sync + 'static, const N: usize> SharedRagged for
         I: Inputs,
         F: Elementary<I, Self>,
         X: RaggedArguments<I>,
-        M: RaggedMask,
+        M: RaggedExpr<Elem = bool>,
     {
         std::array::from_fn(|number| {
             let whole = whole.clone();
@@ -158,7 +159,7 @@ macro_rules! shared {
                 I: Inputs,
                 F: Elementary<I, Self>,
                 X: RaggedArguments<I>,
-                M: RaggedMask;
+                M: RaggedExpr<Elem = bool>;
 
             fn kept(results: ($(Ragged<Vec<$T>>,)*)) -> Self::Kept {
                 ($(results.$k.with_storage(Arc::new),)*)
@@ -171,7 +172,7 @@ macro_rules! shared {
                 I: Inputs,
                 F: Elementary<I, Self>,
                 X: RaggedArguments<I>,
-                M: RaggedMask,
+                M: RaggedExpr<Elem = bool>,
             {
                 ($(DeferredRagged::new(OutputRows {
                     whole: whole.clone(),
@@ -184,8 +185,13 @@ macro_rules! shared {
 }
 for_tuples!(shared 4);
 
-impl<I: Inputs, O: SharedRagged, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedMask>
-    RaggedCall<I, O, F, X, M>
+impl<
+    I: Inputs,
+    O: SharedRagged,
+    F: Elementary<I, O>,
+    X: RaggedArguments<I>,
+    M: RaggedExpr<Elem = bool>,
+> RaggedCall<I, O, F, X, M>
 {
     /// The results as ragged operands, one for each output. Within one evaluation all of them are computed by one call.
     ///

@@ -7,7 +7,7 @@ use crate::support::Random;
 use crate::views::Slots;
 use lensor::Result;
 use lensor::error::Cause;
-use lensor::gufunc::{Args, Call, Core, CoreMut, Elementary, ElementaryError, Gufunc, MaskOperand};
+use lensor::gufunc::{Args, Call, Core, CoreMut, Elementary, ElementaryError, Gufunc};
 use lensor::gufunc::{Held, Several};
 use lensor::prelude::*;
 use quickcheck::quickcheck;
@@ -146,7 +146,7 @@ fn check<const N: usize, const M: usize, F, X, K>(
 ) where
     F: Elementary<Ints<N>, Ints<M>>,
     X: Held<Ints<N>> + Clone,
-    K: MaskOperand + Clone,
+    K: Expr<Elem = bool> + Clone,
 {
     let about = format!("{} {plan:?}", plan.grammar.text());
     match whole {
