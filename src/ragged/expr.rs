@@ -119,8 +119,6 @@ pub trait PairsRagged<R>: Copy + Send + Sync {
 #[must_use = "nothing is computed before it is asked for"]
 pub struct LazyRagged<E>(pub(super) E);
 
-impl<E> Sealed for LazyRagged<E> {}
-
 /// What it is, and how to compute it; computes nothing.
 ///
 /// ```
@@ -139,56 +137,21 @@ impl<E: RaggedExpr> fmt::Display for LazyRagged<E> {
     }
 }
 
-impl<E: RaggedExpr> RaggedExpr for LazyRagged<E> {
-    type Elem = E::Elem;
-    type Flat<'a>
-        = E::Flat<'a>
-    where
-        E: 'a;
-    type Ref<'a>
-        = LazyRagged<E::Ref<'a>>
-    where
-        E: 'a;
-
-    fn by_ref(&self) -> LazyRagged<E::Ref<'_>> {
-        LazyRagged(self.0.by_ref())
-    }
-
-    fn extents(&self) -> Result<Vec<Extent>> {
-        self.0.extents()
-    }
-
-    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
-        self.0.joint(stretch)
-    }
-
-    fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
-        self.0.outline(stretch)
-    }
-
-    fn ahead(&self) -> Ahead {
-        self.0.ahead()
-    }
-
-    fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<E::Flat<'a>> {
-        self.0.flat(to)
-    }
-
-    fn widened(self, ones: usize) -> Result<Self> {
-        Ok(Self(self.0.widened(ones)?))
-    }
-
-    fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
-        self.0.words(to, visit)
-    }
-}
-
 impl<E: RaggedExpr> IntoRagged for E {
     type Elem = E::Elem;
     type Expr = E;
 
     fn into_ragged_expr(self) -> E {
         self
+    }
+}
+
+impl<E: RaggedExpr> IntoRagged for LazyRagged<E> {
+    type Elem = E::Elem;
+    type Expr = E;
+
+    fn into_ragged_expr(self) -> E {
+        self.0
     }
 }
 
