@@ -1,7 +1,7 @@
 //! Functions of ragged operands.
 
 use super::Stretch;
-use super::expr::{Ahead, IntoRagged, LazyRagged, RaggedExpr};
+use super::expr::{Ahead, IntoRagged, LazyRagged, RaggedExpr, RaggedRows};
 use super::form::{Extent, Extents, Form, join_kinds};
 use super::joint::Joint;
 use crate::error::{Error, Result};
@@ -9,6 +9,7 @@ use crate::expr::machinery::Function;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Apply, Op, Operands};
 use crate::memory::for_tuples;
+use smallvec::SmallVec;
 use std::fmt::{self, Formatter};
 
 /// A tuple of one to six ragged expressions. Sealed.
@@ -29,15 +30,7 @@ pub trait RaggedOperands: Send + Sync + super::sealed::Operands {
     fn by_ref(&self) -> Self::Ref<'_>;
 
     #[doc(hidden)]
-    fn extents(&self) -> Result<Vec<Extent>>;
-
-    #[doc(hidden)]
-    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>>;
-
-    #[doc(hidden)]
-    fn outline(&self, stretch: Stretch) -> Result<Joint<'static>>;
-    /// See [`RaggedExpr::ahead`].
-    fn ahead(&self) -> Ahead;
+    fn each(&self) -> SmallVec<[&dyn RaggedRows; 6]>;
 
     #[doc(hidden)]
     fn flats<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flats<'a>>;
@@ -46,9 +39,6 @@ pub trait RaggedOperands: Send + Sync + super::sealed::Operands {
     fn widened(self, ones: usize) -> Result<Self>
     where
         Self: Sized;
-
-    #[doc(hidden)]
-    fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()>;
 }
 
 /// A tuple of what can stand as ragged operands.
@@ -75,26 +65,8 @@ macro_rules! operand_tuples {
                 ($(self.$k.by_ref(),)*)
             }
 
-            fn extents(&self) -> Result<Vec<Extent>> {
-                let joint = Extents::new();
-                $(let joint = join_kinds(&joint, &self.$k.extents()?, $k + 1)?;)*
-                Ok(joint.into_vec())
-            }
-
-            fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
-                let joint = Joint::of(Form::dense(&[]));
-                $(let joint = joint.join(self.$k.joint(stretch)?, $k + 1, stretch)?;)*
-                Ok(joint)
-            }
-
-            fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
-                let joint = Joint::of(Form::dense(&[]));
-                $(let joint = joint.join(self.$k.outline(stretch)?, $k + 1, stretch)?;)*
-                Ok(joint)
-            }
-
-            fn ahead(&self) -> Ahead {
-                Ahead::Nothing$(.max(self.$k.ahead()))*
+            fn each(&self) -> SmallVec<[&dyn RaggedRows; 6]> {
+                SmallVec::from_iter([$(&self.$k as &dyn RaggedRows),*])
             }
 
             fn flats<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flats<'a>> {
@@ -103,11 +75,6 @@ macro_rules! operand_tuples {
 
             fn widened(self, ones: usize) -> Result<Self> {
                 Ok(($(self.$k.widened(ones)?,)*))
-            }
-
-            fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
-                $(self.$k.words(to, visit)?;)*
-                Ok(())
             }
         }
 
@@ -135,8 +102,24 @@ pub struct ApplyRagged<F, A> {
 
 impl<F, A: RaggedOperands> ApplyRagged<F, A> {
     pub(super) fn new(function: F, operands: A) -> Self {
-        let extents = operands.extents();
-        Self { function, operands, extents }
+        let kinds = operands
+            .each()
+            .into_iter()
+            .zip(1..)
+            .try_fold(Extents::new(), |so_far, (e, k)| join_kinds(&so_far, &e.extents()?, k));
+        Self { function, operands, extents: kinds.map(Extents::into_vec) }
+    }
+
+    /// The joint rows of all operands, of each as `rows` gives them.
+    fn joined<'e, 'k>(
+        &'e self,
+        stretch: Stretch,
+        rows: impl Fn(&'e dyn RaggedRows) -> Result<Joint<'k>>,
+    ) -> Result<Joint<'k>> {
+        self.extents.as_ref().map_err(Error::copy)?;
+        let mut each = self.operands.each().into_iter().zip(1..);
+        let none = Joint::of(Form::dense(&[]));
+        each.try_fold(none, |so_far, (e, k)| so_far.join(rows(e)?, k, stretch))
     }
 }
 
@@ -173,24 +156,6 @@ impl<F: Op<A::Elems>, A: RaggedOperands> RaggedExpr for ApplyRagged<F, A> {
         }
     }
 
-    fn extents(&self) -> Result<Vec<Extent>> {
-        self.extents.clone()
-    }
-
-    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
-        self.extents.as_ref().map_err(Error::copy)?;
-        self.operands.joint(stretch)
-    }
-
-    fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
-        self.extents.as_ref().map_err(Error::copy)?;
-        self.operands.outline(stretch)
-    }
-
-    fn ahead(&self) -> Ahead {
-        self.operands.ahead()
-    }
-
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {
         Ok(Apply::new(&self.function, self.operands.flats(to)?))
     }
@@ -199,9 +164,27 @@ impl<F: Op<A::Elems>, A: RaggedOperands> RaggedExpr for ApplyRagged<F, A> {
         self.extents?;
         Ok(Self::new(self.function, self.operands.widened(ones)?))
     }
+}
+
+impl<F: Op<A::Elems>, A: RaggedOperands> RaggedRows for ApplyRagged<F, A> {
+    fn extents(&self) -> Result<Vec<Extent>> {
+        self.extents.clone()
+    }
+
+    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
+        self.joined(stretch, |e| e.joint(stretch))
+    }
+
+    fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
+        self.joined(stretch, |e| e.outline(stretch))
+    }
+
+    fn ahead(&self) -> Ahead {
+        self.operands.each().iter().map(|e| e.ahead()).max().unwrap_or(Ahead::Nothing)
+    }
 
     fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
-        self.operands.words(to, visit)
+        self.operands.each().iter().try_for_each(|e| e.words(to, visit))
     }
 }
 

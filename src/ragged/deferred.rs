@@ -1,6 +1,6 @@
 //! Operations with one ragged result that are not computed yet.
 
-use super::expr::{Ahead, IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
+use super::expr::{Ahead, IntoRagged, LazyRagged, PairsRagged, RaggedExpr, RaggedRows};
 use super::form::{Extent, Form};
 use super::joint::{Hold, Joint};
 use super::leaves::Computed;
@@ -209,6 +209,16 @@ impl<C: RaggedCompute> RaggedExpr for PendingRagged<C> {
         PendingRagged { operation: &self.operation, shared: self.shared.clone(), ones: self.ones }
     }
 
+    fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {
+        self.result(Stretch::Rows)?.result.clone().widened_by(self.ones)?.flat(to)
+    }
+
+    fn widened(self, ones: usize) -> Result<Self> {
+        Ok(Self { ones: self.ones + ones, ..self })
+    }
+}
+
+impl<C: RaggedCompute> RaggedRows for PendingRagged<C> {
     fn extents(&self) -> Result<Vec<Extent>> {
         let mut extents = self.operation.extents()?;
         extents.extend(std::iter::repeat_n(Extent::Fixed(1), self.ones));
@@ -228,14 +238,6 @@ impl<C: RaggedCompute> RaggedExpr for PendingRagged<C> {
 
     fn ahead(&self) -> Ahead {
         if self.operation.knows_rows() { Ahead::Items } else { Ahead::Lengths }
-    }
-
-    fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {
-        self.result(Stretch::Rows)?.result.clone().widened_by(self.ones)?.flat(to)
-    }
-
-    fn widened(self, ones: usize) -> Result<Self> {
-        Ok(Self { ones: self.ones + ones, ..self })
     }
 
     fn words(&self, _to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Evaluation: the items of an expression, computed as a dense one.
 
-use super::expr::{Ahead, LazyRagged, RaggedExpr};
+use super::expr::{Ahead, LazyRagged, RaggedExpr, RaggedRows};
 use super::form::{Extent, Form, content_shape};
 use super::joint::{ALL, Joint};
 use super::levels::levels_of;
@@ -11,7 +11,7 @@ use crate::storage::Reader;
 use crate::tensor::Tensor;
 
 /// The joint form of an expression, with what is computed before it: nothing, if rows are known not to align.
-pub(super) fn joined<E: RaggedExpr>(e: &E, stretch: Stretch) -> Result<Joint<'_>> {
+pub(super) fn joined(e: &dyn RaggedRows, stretch: Stretch) -> Result<Joint<'_>> {
     if e.ahead() == Ahead::Items {
         e.outline(stretch)?;
     }

@@ -9,7 +9,6 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, Lazy, NOT_COMPUTED, pairs};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
-use smallvec::SmallVec;
 use std::fmt;
 
 /// An expression with ragged operands: what [`Expr`] is for dense ones. Sealed.
@@ -20,7 +19,7 @@ use std::fmt;
     message = "`{Self}` is not an operand of a ragged expression",
     note = "operands are ragged tensors, expressions, and scalars; a dense tensor becomes one by `.into_ragged()`"
 )]
-pub trait RaggedExpr: Send + Sync + Sealed {
+pub trait RaggedExpr: RaggedRows {
     /// Type of the elements.
     type Elem: Copy + Send + Sync;
     /// The expression over the items of a form.
@@ -36,25 +35,6 @@ pub trait RaggedExpr: Send + Sync + Sealed {
     /// Borrows every leaf.
     fn by_ref(&self) -> Self::Ref<'_>;
 
-    /// What the axes are, as kinds and fixed extents alone tell.
-    #[doc(hidden)]
-    fn extents(&self) -> Result<Vec<Extent>>;
-
-    /// The lengths of all rows.
-    #[doc(hidden)]
-    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>>;
-
-    /// The same, without computing elements that no length depends on.
-    #[doc(hidden)]
-    fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
-        let Joint { form, tail, .. } = self.joint(stretch)?;
-        Ok(Joint { form, tail, kept: SmallVec::new() })
-    }
-
-    /// What is computed before the expression is.
-    #[doc(hidden)]
-    fn ahead(&self) -> Ahead;
-
     /// The expression over the items of a form that this one stretches to.
     #[doc(hidden)]
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>>;
@@ -64,9 +44,27 @@ pub trait RaggedExpr: Send + Sync + Sealed {
     fn widened(self, ones: usize) -> Result<Self>
     where
         Self: Sized;
+}
+
+/// What is asked of an expression before its elements are computed, whatever their type. Not for use.
+#[doc(hidden)]
+pub trait RaggedRows: Send + Sync + Sealed {
+    /// What the axes are, as kinds and fixed extents alone tell.
+    fn extents(&self) -> Result<Vec<Extent>>;
+
+    /// The lengths of all rows.
+    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>>;
+
+    /// The same, without computing elements that no length depends on.
+    fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
+        let Joint { form, tail, .. } = self.joint(stretch)?;
+        Ok(Joint { form, tail, kept: Vec::new() })
+    }
+
+    /// What is computed before the expression is.
+    fn ahead(&self) -> Ahead;
 
     /// Calls `visit` with how each leaf is read.
-    #[doc(hidden)]
     fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()>;
 }
 

@@ -1,7 +1,7 @@
 //! Several ragged tensors one after another, and operands that meet at their first axes.
 
 use super::Ragged;
-use super::expr::{IntoRagged, LazyRagged, RaggedExpr};
+use super::expr::{IntoRagged, LazyRagged, RaggedExpr, RaggedRows};
 use super::form::{Extent, shape_of};
 use super::levels::{Bounds, Level, levels_of};
 use super::offsets::Offsets;

@@ -19,7 +19,7 @@ pub struct Joint<'k> {
     pub(super) form: Form,
     pub(super) tail: usize,
     /// What was computed to know it, and is read by what evaluates.
-    pub(super) kept: SmallVec<[Arc<dyn Hold + 'k>; 1]>,
+    pub(super) kept: Vec<Arc<dyn Hold + 'k>>,
 }
 
 /// Anything that is kept.
@@ -45,7 +45,7 @@ impl Joint<'_> {
     /// Of one leaf.
     pub(super) fn of(form: Form) -> Self {
         let tail = tail_of(&form);
-        Self { form, tail, kept: SmallVec::new() }
+        Self { form, tail, kept: Vec::new() }
     }
 
     /// The axes that rows are of, before those that are fixed in all leaves.

@@ -1,6 +1,6 @@
 //! Leaves of ragged expressions.
 
-use super::expr::{Ahead, IntoRagged, RaggedExpr};
+use super::expr::{Ahead, IntoRagged, RaggedExpr, RaggedRows};
 use super::form::{Extent, Form};
 use super::joint::Joint;
 use super::rows::Rows;
@@ -30,6 +30,16 @@ impl<S: Reader> RaggedExpr for Ragged<S> {
         self.view()
     }
 
+    fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Tensor<Rows<&'a S>>> {
+        self.view().flat(to)
+    }
+
+    fn widened(self, ones: usize) -> Result<Self> {
+        self.widened_by(ones)
+    }
+}
+
+impl<S: Reader> RaggedRows for Ragged<S> {
     fn extents(&self) -> Result<Vec<Extent>> {
         Ok(self.extents())
     }
@@ -40,14 +50,6 @@ impl<S: Reader> RaggedExpr for Ragged<S> {
 
     fn ahead(&self) -> Ahead {
         Ahead::Nothing
-    }
-
-    fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Tensor<Rows<&'a S>>> {
-        self.view().flat(to)
-    }
-
-    fn widened(self, ones: usize) -> Result<Self> {
-        self.widened_by(ones)
     }
 
     fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
@@ -71,6 +73,16 @@ impl<T: Copy + Send + Sync> RaggedExpr for Scalar<T> {
         *self
     }
 
+    fn flat(&self, _to: &Joint<'_>) -> Result<Self> {
+        Ok(*self)
+    }
+
+    fn widened(self, _ones: usize) -> Result<Self> {
+        Ok(self)
+    }
+}
+
+impl<T: Copy + Send + Sync> RaggedRows for Scalar<T> {
     fn extents(&self) -> Result<Vec<Extent>> {
         Ok(Vec::new())
     }
@@ -81,14 +93,6 @@ impl<T: Copy + Send + Sync> RaggedExpr for Scalar<T> {
 
     fn ahead(&self) -> Ahead {
         Ahead::Nothing
-    }
-
-    fn flat(&self, _to: &Joint<'_>) -> Result<Self> {
-        Ok(*self)
-    }
-
-    fn widened(self, _ones: usize) -> Result<Self> {
-        Ok(self)
     }
 
     fn words(&self, _to: &Joint<'_>, _visit: &mut dyn FnMut(&'static str)) -> Result<()> {
@@ -115,6 +119,20 @@ impl<E: Expr> RaggedExpr for Lazy<E> {
         Lazy(self.0.by_ref())
     }
 
+    fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {
+        let (map, data) = self.eval()?.into_parts();
+        Tensor::from_parts(map, Arc::new(data)).into_ragged().flat(to)
+    }
+
+    fn widened(self, ones: usize) -> Result<Self> {
+        (0..ones).try_fold(self, |e, _| {
+            let rank = e.shape()?.rank();
+            e.insert_axis(rank)
+        })
+    }
+}
+
+impl<E: Expr> RaggedRows for Lazy<E> {
     fn extents(&self) -> Result<Vec<Extent>> {
         Ok(self.shape()?.iter().map(|&extent| Extent::Fixed(extent)).collect())
     }
@@ -132,18 +150,6 @@ impl<E: Expr> RaggedExpr for Lazy<E> {
 
     fn ahead(&self) -> Ahead {
         Ahead::Items
-    }
-
-    fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {
-        let (map, data) = self.eval()?.into_parts();
-        Tensor::from_parts(map, Arc::new(data)).into_ragged().flat(to)
-    }
-
-    fn widened(self, ones: usize) -> Result<Self> {
-        (0..ones).try_fold(self, |e, _| {
-            let rank = e.shape()?.rank();
-            e.insert_axis(rank)
-        })
     }
 
     fn words(&self, _to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {

@@ -91,9 +91,9 @@ use std::sync::{Arc, OnceLock};
 /// What types of ragged expressions are made of, named so that they can be written down. Not for use.
 #[doc(hidden)]
 pub mod machinery {
-    pub use super::cores::{Held, Places, RowOperand};
+    pub use super::cores::{Held, Places};
     pub use super::deferred::Kept;
-    pub use super::expr::Ahead;
+    pub use super::expr::{Ahead, RaggedRows};
     pub use super::folding::{GroupFold, GroupedFold};
     pub use super::groups::RowBounds;
     pub use super::joint::Joint;

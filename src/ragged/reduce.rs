@@ -2,7 +2,7 @@
 
 use super::apply::ApplyRagged;
 use super::deferred::DeferredRagged;
-use super::expr::{IntoRagged, RaggedExpr};
+use super::expr::{IntoRagged, RaggedExpr, RaggedRows};
 use super::folding::{GroupFold, GroupedFold};
 use super::form::check_mask;
 use super::groups::RowBounds;

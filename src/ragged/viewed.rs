@@ -2,7 +2,7 @@
 
 use super::Stretch;
 use super::eval::at_path;
-use super::expr::{Ahead, RaggedExpr};
+use super::expr::{Ahead, RaggedExpr, RaggedRows};
 use super::form::Extent;
 use super::joint::Joint;
 use super::leaves::Computed;
@@ -47,6 +47,18 @@ impl<E: RaggedExpr> RaggedExpr for Viewed<E> {
         Viewed { inner: self.inner.by_ref(), joint: self.joint.clone(), view: self.view.clone() }
     }
 
+    fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {
+        let flat = Lazy(self.inner.flat(&self.joint)?);
+        let data = flat.to_vec().map_err(|error| at_path(error, &self.joint))?;
+        self.view.clone().over(Arc::new(data)).flat(to)
+    }
+
+    fn widened(self, ones: usize) -> Result<Self> {
+        Ok(Self { view: self.view.widened_by(ones)?, ..self })
+    }
+}
+
+impl<E: RaggedExpr> RaggedRows for Viewed<E> {
     fn extents(&self) -> Result<Vec<Extent>> {
         Ok(self.view.extents())
     }
@@ -65,16 +77,6 @@ impl<E: RaggedExpr> RaggedExpr for Viewed<E> {
 
     fn ahead(&self) -> Ahead {
         Ahead::Items
-    }
-
-    fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {
-        let flat = Lazy(self.inner.flat(&self.joint)?);
-        let data = flat.to_vec().map_err(|error| at_path(error, &self.joint))?;
-        self.view.clone().over(Arc::new(data)).flat(to)
-    }
-
-    fn widened(self, ones: usize) -> Result<Self> {
-        Ok(Self { view: self.view.widened_by(ones)?, ..self })
     }
 
     fn words(&self, _to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {

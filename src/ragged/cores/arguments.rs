@@ -5,9 +5,9 @@ use crate::gufunc::Inputs;
 use crate::memory::{for_tuples, list, try_with_capacity};
 use crate::ragged::Stretch;
 use crate::ragged::assign::check;
-use crate::ragged::eval::{evaluate_at, joined, of_items};
-use crate::ragged::expr::{Ahead, IntoRagged, RaggedExpr};
-use crate::ragged::form::{Extent, Form};
+use crate::ragged::eval::{evaluate_at, of_items};
+use crate::ragged::expr::{IntoRagged, RaggedExpr, RaggedRows};
+use crate::ragged::form::Form;
 use crate::ragged::joint::Joint;
 use smallvec::SmallVec;
 
@@ -18,47 +18,15 @@ use smallvec::SmallVec;
 )]
 pub trait RaggedArguments<I: Inputs>: Send + Sync {
     #[doc(hidden)]
-    fn operands(&self) -> Vec<&dyn RowOperand>;
+    fn operands(&self) -> Vec<&dyn RaggedRows>;
+
+    /// Bytes of an element of each.
+    #[doc(hidden)]
+    fn sizes(&self) -> Vec<usize>;
 
     /// Computes the operands at their forms, into memory.
     #[doc(hidden)]
     fn held<'k>(&'k self, at: Held<'_, 'k>) -> Result<I::Buffers>;
-}
-
-/// What is known of an operand before it is computed. Not for use.
-#[doc(hidden)]
-pub trait RowOperand {
-    fn extents(&self) -> Result<Vec<Extent>>;
-    fn ahead(&self) -> Ahead;
-    /// Its form, without computing elements that no length depends on.
-    fn outline(&self, stretch: Stretch) -> Result<Joint<'_>>;
-    /// The same, with what is computed before it.
-    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>>;
-    /// Bytes of an element.
-    fn size(&self) -> usize;
-}
-
-impl<E: RaggedExpr> RowOperand for E {
-    fn extents(&self) -> Result<Vec<Extent>> {
-        RaggedExpr::extents(self)
-    }
-
-    fn ahead(&self) -> Ahead {
-        RaggedExpr::ahead(self)
-    }
-
-    fn outline(&self, stretch: Stretch) -> Result<Joint<'_>> {
-        let Joint { form, tail, .. } = RaggedExpr::outline(self, stretch)?;
-        Ok(Joint { form, tail, kept: SmallVec::new() })
-    }
-
-    fn joint(&self, stretch: Stretch) -> Result<Joint<'_>> {
-        joined(self, stretch)
-    }
-
-    fn size(&self) -> usize {
-        size_of::<E::Elem>()
-    }
 }
 
 /// How operands are computed: one of each for each of them. Not for use.
@@ -93,8 +61,12 @@ impl<'k> Held<'_, 'k> {
 }
 
 impl<E: RaggedExpr, const N: usize> RaggedArguments<[E::Elem; N]> for [E; N] {
-    fn operands(&self) -> Vec<&dyn RowOperand> {
-        self.iter().map(|e| e as &dyn RowOperand).collect()
+    fn operands(&self) -> Vec<&dyn RaggedRows> {
+        self.iter().map(|e| e as &dyn RaggedRows).collect()
+    }
+
+    fn sizes(&self) -> Vec<usize> {
+        vec![size_of::<E::Elem>(); N]
     }
 
     fn held<'k>(&'k self, at: Held<'_, 'k>) -> Result<SmallVec<[Vec<E::Elem>; 2]>> {
@@ -138,8 +110,12 @@ macro_rules! tuples {
         }
 
         impl<$($X: RaggedExpr),*> RaggedArguments<($($X::Elem,)*)> for ($($X,)*) {
-            fn operands(&self) -> Vec<&dyn RowOperand> {
+            fn operands(&self) -> Vec<&dyn RaggedRows> {
                 vec![$(&self.$k),*]
+            }
+
+            fn sizes(&self) -> Vec<usize> {
+                vec![$(size_of::<$X::Elem>()),*]
             }
 
             fn held<'k>(&'k self, at: Held<'_, 'k>) -> Result<($(Vec<$X::Elem>,)*)> {
@@ -148,8 +124,12 @@ macro_rules! tuples {
         }
 
         impl<T: Copy + Send + Sync, $($X: RaggedExpr<Elem = T>),*> RaggedArguments<[T; $count]> for ($($X,)*) {
-            fn operands(&self) -> Vec<&dyn RowOperand> {
+            fn operands(&self) -> Vec<&dyn RaggedRows> {
                 vec![$(&self.$k),*]
+            }
+
+            fn sizes(&self) -> Vec<usize> {
+                vec![size_of::<T>(); $count]
             }
 
             fn held<'k>(&'k self, at: Held<'_, 'k>) -> Result<SmallVec<[Vec<T>; 2]>> {

@@ -9,14 +9,15 @@ mod places;
 mod plan;
 mod work;
 
-pub use arguments::{Held, IntoRaggedArguments, RaggedArguments, RowOperand};
+pub use arguments::{Held, IntoRaggedArguments, RaggedArguments};
 pub use destinations::{RaggedDestination, RaggedDestinations};
 pub use outputs::{OutputRows, SharedRagged, WholeRagged};
 pub use places::{Places, RaggedResults};
 
 use super::Stretch;
+use super::eval::joined;
 use super::explain::LATER;
-use super::expr::{Ahead, IntoRagged, RaggedExpr};
+use super::expr::{Ahead, IntoRagged, RaggedExpr, RaggedRows};
 use super::form::{Extent, Form};
 use crate::error::{Error, Result};
 use crate::expr::{Explanation, Scalar};
@@ -255,12 +256,13 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
         }
         let plan = self.outlined(&kinds, Stretch::Rows)?;
         let (mut lines, mut read) = (vec![plan.explain()], 0_usize);
+        let sizes = self.0.operands.sizes();
         for (k, form) in plan.operands.iter().enumerate() {
             let (how, count) = match &plan.expanded[k] {
                 Some(all) => ("evaluated first, and stretched to the cores of others", all.len()),
                 None => ("evaluated first, and read where its rows lie", form.count()?),
             };
-            read = read.saturating_add(count.saturating_mul(operands[k].size()));
+            read = read.saturating_add(count.saturating_mul(sizes[k]));
             lines.push(format!(
                 "operand {}: {form}, {} core axes, {how}",
                 k + 1,
@@ -301,9 +303,9 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     ) -> Result<(<O as cores::Outputs>::Vectors, Plan, Places)> {
         let operands = self.0.operands.operands();
         let most = operands.iter().map(|e| e.ahead()).max();
-        let joint = |e: &&'a dyn RowOperand| match most {
+        let joint = |e: &&'a dyn RaggedRows| match most {
             Some(Ahead::Items) => e.outline(stretch),
-            _ => e.joint(stretch),
+            _ => joined(*e, stretch),
         };
         let mut joints = operands.iter().map(joint).collect::<Result<Vec<_>>>()?;
         let mut plan = Plan::new(&self.0, &joints, kinds, stretch)?;
@@ -313,7 +315,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
         if most == Some(Ahead::Items) {
             let deferred = joints.iter_mut().zip(&operands);
             for (joint, e) in deferred.filter(|(_, e)| e.ahead() == Ahead::Items) {
-                *joint = e.joint(stretch)?;
+                *joint = joined(*e, stretch)?;
             }
         }
         let (orders, expanded) = (&kinds.ranks.orders[..], &plan.expanded[..]);
