@@ -5,8 +5,10 @@ use super::offsets::Offsets;
 use crate::error::{Error, Result};
 use crate::map::Select;
 use crate::memory::try_with_capacity;
+use crate::shape::Shape;
 use crate::tensor::Tensor;
 use smallvec::SmallVec;
+use std::iter::once;
 use std::mem::take;
 use std::sync::Arc;
 
@@ -29,7 +31,7 @@ pub(super) enum Bounds {
 
 /// Rows anywhere.
 pub(super) struct Views {
-    pub(super) starts: Vec<usize>,
+    pub(super) starts: Arc<Vec<usize>>,
     pub(super) lens: Vec<usize>,
     /// From one item of a row to the next.
     pub(super) step: isize,
@@ -79,8 +81,16 @@ impl Bounds {
         }
     }
 
+    /// Items of rows that lie one after another.
+    pub(super) fn items(&self) -> usize {
+        match self {
+            Self::Offsets(offsets) => offsets.last(),
+            Self::Views(views) => views.lens.iter().copied().fold(0, usize::saturating_add),
+        }
+    }
+
     pub(super) fn views(starts: Vec<usize>, lens: Vec<usize>, step: isize) -> Self {
-        Self::Views(Arc::new(Views { starts, lens, step }))
+        Self::Views(Arc::new(Views { starts: Arc::new(starts), lens, step }))
     }
 
     /// Rows with these numbers.
@@ -117,6 +127,54 @@ impl Items {
             Self::List(items) => items[item],
         }
     }
+}
+
+/// The items of rows, one row after another.
+pub(super) fn items_of(runs: impl Iterator<Item = Run>, count: usize) -> Result<Vec<usize>> {
+    let mut items = try_with_capacity(count)?;
+    runs.for_each(|run| items.extend(run.items()));
+    Ok(items)
+}
+
+/// Brings the rows of a level to row-major order of all axes in front, without gaps; levels above it show all that they
+/// have, from item 0 on.
+pub(super) fn settle(levels: &mut [Level], number: usize) -> Result<()> {
+    let (mut items, mut count) = (Items::From(0), 1);
+    for (k, level) in levels.iter_mut().enumerate().take(number + 1) {
+        let width = level.width();
+        let shape: Shape = once(count).chain(level.extents.iter().copied()).collect();
+        let all = shape.count()?;
+        let row = |position: usize| match width {
+            0 => 0,
+            _ => items.at(position / width) * width + position % width,
+        };
+        let straight = matches!(items, Items::From(_));
+        let bounds = match &level.bounds {
+            Bounds::Offsets(offsets) if straight => {
+                let first = items.at(0) * width;
+                Bounds::Offsets(offsets.part(first..first + all))
+            }
+            bounds if straight && items.at(0) == 0 && bounds.rows() == all => bounds.clone(),
+            bounds => bounds.picked((0..all).map(row))?,
+        };
+        level.above = count;
+        if k == number {
+            level.bounds = bounds;
+            break;
+        }
+        (items, level.bounds) = match bounds {
+            Bounds::Offsets(offsets) => {
+                (Items::From(offsets.first()), Bounds::Offsets(offsets.rebased()))
+            }
+            bounds => {
+                let runs = || (0..all).map(|row| bounds.row(row));
+                let offsets = Offsets::from_lengths(runs().map(|run| run.len))?;
+                (Items::List(items_of(runs(), offsets.last())?), Bounds::Offsets(offsets))
+            }
+        };
+        count = level.bounds.items();
+    }
+    Ok(())
 }
 
 /// Where the items of the rows of the last level lie.

@@ -1,9 +1,9 @@
 //! Views that merge axes, and rows of one length as a fixed axis.
 
 use super::Ragged;
-use super::levels::{Bounds, Items};
+use super::levels::{Bounds, Items, items_of};
 use super::offsets::Offsets;
-use super::views::{Place, items_of};
+use super::views::Place;
 use crate::error::{Error, Result};
 use crate::memory::list;
 

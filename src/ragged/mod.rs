@@ -80,11 +80,10 @@ pub use reduce::{FilteredRagged, PairedRagged, RaggedFold, RaggedReduction};
 pub use viewed::Viewed;
 
 use crate::error::{Error, Result};
-use crate::memory::try_with_capacity;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use form::Axis;
-use levels::{Bounds, Items, Level, Resolved, RowItems, pick};
+use levels::{Bounds, Level, Resolved, RowItems, pick, settle};
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
@@ -279,44 +278,19 @@ impl<S> Ragged<S> {
     }
 
     fn resolve(&self) -> Result<Resolved> {
-        let (mut axes, mut items, mut count) = (SmallVec::new(), Items::From(0), 1_usize);
-        let mut rows = RowItems::From(0);
-        for (number, level) in self.levels.iter().enumerate() {
-            let width = level.width();
-            let shape = || std::iter::once(count).chain(level.extents.iter().copied()).collect();
-            let all = crate::shape::Shape::count(&shape())?;
-            let is_last = number + 1 == self.levels.len();
-            let straight = match items {
-                Items::From(first) => Some(first * width..first * width + all),
-                Items::List(_) => None,
+        let (mut levels, mut axes) = (self.levels.clone(), SmallVec::new());
+        let (mut rows, last) = (RowItems::From(0), levels.len().saturating_sub(1));
+        settle(&mut levels, last)?;
+        for level in levels {
+            axes.extend(level.extents.into_iter().map(Axis::Fixed));
+            let (first, offsets) = match level.bounds {
+                Bounds::Offsets(offsets) => (RowItems::From(offsets.first()), offsets.rebased()),
+                Bounds::Views(views) => (
+                    RowItems::Starts { starts: views.starts.clone(), step: views.step },
+                    Offsets::from_lengths(views.lens.iter().copied())?,
+                ),
             };
-            let offsets = match (&level.bounds, straight) {
-                (Bounds::Offsets(offsets), Some(straight)) => {
-                    let offsets = offsets.part(straight);
-                    rows = RowItems::From(offsets.first());
-                    items = Items::From(offsets.first());
-                    offsets.rebased()
-                }
-                (bounds, _) => {
-                    let row = |k: usize| {
-                        let (item, position) = (k / width.max(1), k % width.max(1));
-                        bounds.row(items.at(item) * width + position)
-                    };
-                    let mut starts = try_with_capacity(if is_last { all } else { 0 })?;
-                    let offsets = Offsets::from_lengths((0..all).map(|k| row(k).len))?;
-                    if is_last {
-                        starts.extend((0..all).map(|k| row(k).start));
-                        rows = RowItems::Starts { starts: Arc::new(starts), step: bounds.step() };
-                    } else {
-                        let mut list = try_with_capacity(offsets.last())?;
-                        (0..all).for_each(|k| list.extend(row(k).items()));
-                        items = Items::List(list);
-                    }
-                    offsets
-                }
-            };
-            count = offsets.last();
-            axes.extend(level.extents.iter().map(|&extent| Axis::Fixed(extent)));
+            rows = first;
             axes.push(Axis::Var(offsets));
         }
         axes.extend(self.trailing().into_iter().map(Axis::Fixed));

@@ -2,7 +2,7 @@
 
 use super::Ragged;
 use super::form::{Axis, Extent, Form, content_shape, path};
-use super::levels::{Bounds, Items, Level, Run, levels_of, pick};
+use super::levels::{Bounds, Items, Level, Run, levels_of, pick, settle};
 use super::offsets::Offsets;
 use crate::error::{Error, Result};
 use crate::map::{AddressMap, Select};
@@ -96,50 +96,9 @@ impl<S> Ragged<S> {
         Ok(Self::of(shown.levels, shown.content))
     }
 
-    /// With the rows of a level in row-major order of all axes in front, without gaps.
+    /// With a level settled: see [`settle`].
     pub(super) fn settled(mut self, number: usize) -> Result<Self> {
-        let (mut items, mut count) = (Items::From(0), 1);
-        for (k, level) in self.levels.iter_mut().enumerate().take(number + 1) {
-            let width = level.width();
-            let shape: Shape =
-                std::iter::once(count).chain(level.extents.iter().copied()).collect();
-            let all = shape.count()?;
-            let row = |position: usize| match width {
-                0 => 0,
-                _ => items.at(position / width) * width + position % width,
-            };
-            let straight = matches!(items, Items::From(_));
-            let bounds = match &level.bounds {
-                Bounds::Offsets(offsets) if straight => {
-                    let first = items.at(0) * width;
-                    Bounds::Offsets(offsets.part(first..first + all))
-                }
-                bounds if straight && items.at(0) == 0 && bounds.rows() == all => bounds.clone(),
-                bounds => bounds.picked((0..all).map(row))?,
-            };
-            level.above = count;
-            if k == number {
-                level.bounds = bounds;
-                break;
-            }
-            (items, level.bounds) = match bounds {
-                Bounds::Offsets(offsets) => {
-                    (Items::From(offsets.first()), Bounds::Offsets(offsets.rebased()))
-                }
-                Bounds::Views(views) => {
-                    let runs = || {
-                        (0..all).map(|r| Run {
-                            start: views.starts[r],
-                            len: views.lens[r],
-                            step: views.step,
-                        })
-                    };
-                    let offsets = Offsets::from_lengths(runs().map(|run| run.len))?;
-                    (Items::List(items_of(runs(), offsets.last())?), Bounds::Offsets(offsets))
-                }
-            };
-            count = level.bounds.items();
-        }
+        settle(&mut self.levels, number)?;
         Ok(Self::of(self.levels, self.content))
     }
 
@@ -314,23 +273,6 @@ pub(super) fn nothing_crosses(kinds: &[Extent], order: &[usize]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-impl Bounds {
-    /// Items of rows that lie one after another.
-    pub(super) fn items(&self) -> usize {
-        match self {
-            Self::Offsets(offsets) => offsets.last(),
-            Self::Views(views) => views.lens.iter().copied().fold(0, usize::saturating_add),
-        }
-    }
-}
-
-/// The items of rows, one row after another.
-pub(super) fn items_of(runs: impl Iterator<Item = Run>, count: usize) -> Result<Vec<usize>> {
-    let mut items = try_with_capacity(count)?;
-    runs.for_each(|run| items.extend(run.items()));
-    Ok(items)
 }
 
 /// An error of an axis that has another number in a part.
