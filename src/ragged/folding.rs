@@ -5,8 +5,9 @@ use super::eval::{first_error, joined, of_items};
 use super::explain::explain;
 use super::expr::{Ahead, RaggedExpr};
 use super::form::{Axis, Extent, Form, content_shape, placed, shape_of, unlisted, unravelled};
-use super::groups::{Behind, Merged, RowBounds, bounds};
+use super::groups::{Behind, Merged, bounds};
 use super::joint::Joint;
+use super::offsets::Offsets;
 use super::{Ragged, Stretch, sealed};
 use crate::error::{Error, Result};
 use crate::expr::{Explanation, Expr, Lazy};
@@ -46,12 +47,11 @@ pub trait GroupFold<T>: Send + Sync {
         reduced: &[bool],
     ) -> Result<Vec<Self::Out>>;
 
-    /// The results of the items of the first axis of the content between neighbouring bounds, each at every index of the
-    /// other axes.
+    /// The results of rows of items, which lie along the first axis of the content, each at every index of the other axes.
     fn fold_rows<X: Expr<Elem = T>>(
         &self,
         content: &Lazy<X>,
-        bounds: &RowBounds<'_>,
+        rows: &Offsets,
     ) -> Result<Vec<Self::Out>>;
 }
 
@@ -213,7 +213,7 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
                 let result = self.result(form, &reduced, Some((axis, axes)));
                 let order = list(items.iter().copied())?;
                 let content = content.select([Select::List(items)])?;
-                let bounds = RowBounds::Own(bounds);
+                let bounds = Offsets::new(bounds)?;
                 let path = |row| result.path(axis, row);
                 let data = fold_rows(&self.folder, &content, &bounds, path, axis);
                 let place = |error| placed(unlisted(error, &order), form, &result, &trailing);
@@ -269,16 +269,16 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> GroupedFold<E, G> {
     }
 }
 
-/// Folds rows of the first axis of the content, which lie between neighbouring bounds.
+/// Folds rows of the first axis of the content.
 fn fold_rows<T, X: Expr<Elem = T>, F: GroupFold<T>>(
     folder: &F,
     content: &Lazy<X>,
-    bounds: &RowBounds<'_>,
+    rows: &Offsets,
     path: impl Fn(usize) -> Vec<usize>,
     axis: usize,
 ) -> Result<Vec<F::Out>> {
-    match folder.needs_elements().then(|| bounds.offsets().first_empty()).flatten() {
+    match folder.needs_elements().then(|| rows.first_empty()).flatten() {
         Some(first) => Err(Error::EmptyRow { row: path(first), axis }),
-        None => folder.fold_rows(content, bounds),
+        None => folder.fold_rows(content, rows),
     }
 }

@@ -5,7 +5,6 @@ use super::offsets::Offsets;
 use super::places::total;
 use crate::error::Result;
 use crate::memory::{append, list, push, try_reserve, try_reserve_exact};
-use crate::ops::segments::SegmentOffsets;
 use smallvec::SmallVec;
 
 /// Axes behind one that is merged.
@@ -20,19 +19,11 @@ pub(super) fn counted(axes: &[Axis]) -> usize {
 }
 
 /// Where the rows begin and end, among the elements, that belong to each item of the axes in front of one; items have
-/// `width` elements. A table that says so already is lent as it is.
-pub(super) fn bounds(
-    form: &Form,
-    from: usize,
-    depth: usize,
-    width: usize,
-) -> Result<RowBounds<'_>> {
+/// `width` elements. A table that says so already is shared.
+pub(super) fn bounds(form: &Form, from: usize, depth: usize, width: usize) -> Result<Offsets> {
     let axes = &form.axes;
     if let (Axis::Var(rows), true) = (&axes[from], from + 1 == depth && width == 1) {
-        return Ok(match rows.as_u32() {
-            Some(table) => RowBounds::Lent(table),
-            None => RowBounds::Own(rows.numbers()?),
-        });
+        return Ok(rows.clone());
     }
     let mut bounds = list(0..counted(&axes[..from]) + 1)?;
     for bound in &mut bounds {
@@ -42,24 +33,7 @@ pub(super) fn bounds(
         });
         *bound = item * width;
     }
-    Ok(RowBounds::Own(bounds))
-}
-
-/// Where rows begin and end. Not for use.
-#[doc(hidden)]
-#[derive(Debug)]
-pub enum RowBounds<'f> {
-    Own(Vec<usize>),
-    Lent(&'f [u32]),
-}
-
-impl RowBounds<'_> {
-    pub(super) fn offsets(&self) -> SegmentOffsets<'_> {
-        match self {
-            Self::Own(bounds) => SegmentOffsets::Wide(bounds),
-            Self::Lent(table) => SegmentOffsets::Short(table),
-        }
-    }
+    Offsets::new(bounds)
 }
 
 /// The items of a fixed axis put together: those at the same place, in order.

@@ -94,7 +94,6 @@ pub mod machinery {
     pub use super::deferred::Kept;
     pub use super::expr::{Ahead, RaggedRows};
     pub use super::folding::{GroupFold, GroupedFold};
-    pub use super::groups::RowBounds;
     pub use super::joint::Joint;
     pub use super::lanes::{RowResults, Runs};
     pub use super::reduce::ByReducer;

@@ -275,14 +275,18 @@ impl Offsets {
         });
     }
 
-    /// The same rows with the first number 0.
-    pub(super) fn rebased(&self) -> Self {
-        Self { base: self.base + self.first(), index: self.index_of(self.first()), ..self.clone() }
+    /// The first row without items.
+    pub(super) fn first_empty(&self) -> Option<usize> {
+        let meant = self.rows.start..self.rows.end + 1;
+        with_slice!(&self.table, all => all.get(meant)?.windows(2).position(|pair| pair[0] == pair[1]))
     }
 
-    /// The index if it is of the same numbers.
-    fn index_of(&self, first: usize) -> Arc<OnceLock<Vec<usize>>> {
-        if first == 0 { self.index.clone() } else { Arc::default() }
+    /// The same rows with the first number 0.
+    pub(super) fn rebased(&self) -> Self {
+        let first = self.first();
+        // The index is of the same numbers.
+        let index = if first == 0 { self.index.clone() } else { Arc::default() };
+        Self { base: self.base + first, index, ..self.clone() }
     }
 
     /// Some of the rows.

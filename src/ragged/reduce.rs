@@ -5,13 +5,13 @@ use super::deferred::DeferredRagged;
 use super::expr::{IntoRagged, RaggedExpr, RaggedRows};
 use super::folding::{GroupFold, GroupedFold};
 use super::form::check_mask;
-use super::groups::RowBounds;
+use super::offsets::Offsets;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{Expr, Lazy};
 use crate::ops::reduce::{Filtered, Freedom, Or, Pair, Reducer, fold_dense};
-use crate::ops::segments::fold_cuts;
+use crate::ops::segments::{SegmentOffsets, fold_cuts};
 
 /// A fold by a reducer.
 pub type RaggedFold<E, R> = GroupedFold<E, ByReducer<R>>;
@@ -105,8 +105,11 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> GroupFold<T> for ByReducer<R> {
     fn fold_rows<X: Expr<Elem = T>>(
         &self,
         content: &Lazy<X>,
-        bounds: &RowBounds<'_>,
+        rows: &Offsets,
     ) -> Result<Vec<R::Out>> {
-        fold_cuts(content, 0, bounds.offsets(), &self.0)
+        match rows.as_u32() {
+            Some(table) => fold_cuts(content, 0, SegmentOffsets::Short(table), &self.0),
+            None => fold_cuts(content, 0, SegmentOffsets::Wide(&rows.numbers()?), &self.0),
+        }
     }
 }

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::expr::{self, Expr, Lazy};
 use crate::ops::lanes::LaneOperation;
 use crate::ragged::folding::{GroupFold, GroupedFold};
-use crate::ragged::groups::RowBounds;
 use crate::ragged::offsets::Offsets;
 use crate::ragged::places::Lengths;
 use crate::shape::Shape;
@@ -60,15 +59,11 @@ impl<T: Copy + Send + Sync, O: LaneOperation<T>> GroupFold<T> for LaneRows<O> {
     fn fold_rows<X: Expr<Elem = T>>(
         &self,
         content: &Lazy<X>,
-        bounds: &RowBounds<'_>,
+        rows: &Offsets,
     ) -> Result<Vec<O::Elem>> {
-        let rows = match bounds {
-            RowBounds::Own(bounds) => Offsets::new(bounds)?,
-            RowBounds::Lent(bounds) => Offsets::new(bounds)?,
-        };
         let shape = content.shape()?;
         let order: SmallVec<[usize; 4]> = (1..shape.rank()).chain([0]).collect();
-        let results = self.fold(content, &order, &shape[1..], Lengths::Var(rows))?;
+        let results = self.fold(content, &order, &shape[1..], Lengths::Var(rows.clone()))?;
         match shape.rank() {
             1 => Ok(results.into_storage()),
             rank => results.move_axis(rank - 1, 0)?.to_vec(),

@@ -146,7 +146,7 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RowWise<E, P> {
 
 /// Refuses rows without items.
 fn check_rows(items: &Offsets, form: &Form, axis: usize) -> Result<()> {
-    match (0..items.rows()).find(|&row| items.length(row) == 0) {
+    match items.first_empty() {
         Some(row) => Err(Error::EmptyRow { row: form.path(axis, row), axis }),
         None => Ok(()),
     }
