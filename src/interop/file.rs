@@ -1,6 +1,7 @@
 //! Files by their names, which errors tell: read, and replaced as a whole.
 
 use crate::error::{Error, Result};
+use std::cmp::Ordering;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -32,6 +33,15 @@ pub(super) fn open_with<T>(
         false => read(&file),
     };
     result.map_err(|error| named("read", path, error))
+}
+
+/// Checks that a file of `found` bytes ends where its data does.
+pub(super) fn check_end(found: u64, expected: u64) -> Result<()> {
+    match found.cmp(&expected) {
+        Ordering::Less => Err(Error::Truncated { expected, found }),
+        Ordering::Equal => Ok(()),
+        Ordering::Greater => Err(Error::TrailingData { expected, found }),
+    }
 }
 
 /// Writes a file as [`replace`] does. What is no regular file, such as a pipe or a terminal, has no place to take

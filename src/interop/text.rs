@@ -132,12 +132,13 @@ pub(super) fn sparse<T: TextElement>(
 }
 
 /// The stored entries of a tensor, as files list them: those of which all others are zero.
-pub(super) fn entries<S>(tensor: &Tensor<S>, what: &'static str) -> Result<Sparse<S::Elem>>
-where
-    S: Reader<Elem: TextElement>,
-{
+pub(super) fn entries<S: Reader<Elem: SameBits>>(
+    tensor: &Tensor<S>,
+    what: &'static str,
+    zero: S::Elem,
+) -> Result<Sparse<S::Elem>> {
     let entries = tensor.stored_entries()?.ok_or(Error::NotSparse { what, argument: 1 })?;
-    if entries.fill().same_bits(S::Elem::ZERO) {
+    if entries.fill().same_bits(zero) {
         Ok(entries)
     } else {
         Err(Error::FillNotZero { what, argument: 1 })

@@ -16,7 +16,7 @@
 //! ```
 
 use super::file;
-use crate::dtype::FileElement;
+use crate::dtype::{FileElement, TextElement};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -141,7 +141,7 @@ where
     S: Reader<Elem: FileElement>,
 {
     let shape = tensor.shape();
-    let entries = entries(tensor, "a .tns file")?;
+    let entries = entries(tensor, "a .tns file", S::Elem::ZERO)?;
     let mut text = TextWriter::new(sink)?;
     for (position, value) in entries.iter() {
         for digit in shape.unravel(position) {

@@ -2,7 +2,7 @@
 
 use super::body::{has_opposite, image};
 use super::header::{BANNER, Field, Format, Symmetry, check_kind};
-use crate::dtype::{Element, FileElement};
+use crate::dtype::{Element, FileElement, TextElement};
 use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy, for_each_piece};
 use crate::interop::file;
@@ -101,7 +101,7 @@ where
     if let Err(expected) = check_kind(Format::Coordinate, field, symmetry).and(signed) {
         return Err(Error::ElementType { expected, found: S::Elem::DTYPE.name().into() });
     }
-    let entries = entries(matrix, "a coordinate file")?;
+    let entries = entries(matrix, "a coordinate file", S::Elem::ZERO)?;
     let listed = listed(&entries, extents, symmetry)?;
     let mut text = TextWriter::new(sink)?;
     text.push(banner(Format::Coordinate, field, symmetry));

@@ -219,16 +219,6 @@ impl Header {
         }
         Err(Error::ElementType { expected: T::DTYPE.name(), found: self.dtype.name().into() })
     }
-
-    /// Checks that a file of `found` bytes ends where the data does.
-    pub(in crate::interop) fn check_end(&self, found: u64) -> Result<()> {
-        let expected = self.file_bytes();
-        match found.cmp(&expected) {
-            std::cmp::Ordering::Less => Err(Error::Truncated { expected, found }),
-            std::cmp::Ordering::Equal => Ok(()),
-            std::cmp::Ordering::Greater => Err(Error::TrailingData { expected, found }),
-        }
-    }
 }
 
 /// Where the text of a header starts and ends, from the bytes before it.

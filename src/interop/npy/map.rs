@@ -119,6 +119,6 @@ where
 fn checked<T: FileElement>(file: &File) -> Result<Header> {
     let header = Header::read(file)?;
     header.check_type::<T>()?;
-    header.check_end(file.metadata()?.len())?;
+    file::check_end(file.metadata()?.len(), header.file_bytes())?;
     Ok(header)
 }

@@ -68,7 +68,7 @@ use std::path::Path;
 pub fn read<T: FileElement>(mut source: impl Read) -> Result<Tensor<Vec<T>>> {
     let (header, tensor) = read_one(&mut source)?;
     let trailing = fill(&mut source, &mut [0])?;
-    header.check_end(header.file_bytes() + trailing as u64)?;
+    file::check_end(header.file_bytes() + trailing as u64, header.file_bytes())?;
     Ok(tensor)
 }
 
@@ -133,7 +133,7 @@ pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Vec<T>>> {
         }
         let header = Header::read(file)?;
         header.check_type::<T>()?;
-        header.check_end(metadata.len())?;
+        file::check_end(metadata.len(), header.file_bytes())?;
         header.tensor(read_elements_at(
             file,
             header.data_offset() as u64,
@@ -184,6 +184,6 @@ where
 {
     let header = Header::parse(bytes.as_ref())?;
     header.check_type::<T>()?;
-    header.check_end(bytes.as_ref().len() as u64)?;
+    file::check_end(bytes.as_ref().len() as u64, header.file_bytes())?;
     header.tensor(Encoded::new(bytes, header.data_offset(), header.count(), header.byte_order())?)
 }

@@ -98,7 +98,7 @@ impl Entry {
     fn checked<T: FileElement>(&self) -> Result<&npy::Header> {
         let header = self.header()?;
         header.check_type::<T>()?;
-        header.check_end(self.packed.bytes)?;
+        file::check_end(self.packed.bytes, header.file_bytes())?;
         Ok(header)
     }
 

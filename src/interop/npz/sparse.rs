@@ -2,7 +2,7 @@
 
 use super::write::Writer;
 use super::{Archive, malformed, of_stream};
-use crate::dtype::{Arithmetic, FileElement};
+use crate::dtype::{Arithmetic, FileElement, TextElement};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -141,7 +141,8 @@ impl<W: Write + Seek> Writer<W> {
     {
         let shape = t.shape();
         let [rows, columns] = matrix_extents(&shape)?;
-        let (_, _, addresses, values) = text::entries(t, "a matrix of SciPy")?.into_parts();
+        let (_, _, addresses, values) =
+            text::entries(t, "a matrix of SciPy", S::Elem::ZERO)?.into_parts();
         let mut pointers = try_with_capacity(rows + 1)?;
         let mut next = 0;
         pointers.push(0_i64);

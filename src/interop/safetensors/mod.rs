@@ -160,13 +160,7 @@ impl<R: Read + Seek> Archive<R> {
         let Listed { mut entries, mut notes, .. } =
             header::list(&mut source, [PREFIX_BYTES, claimed, found])?;
         let end = start.saturating_add(places(&mut entries, start)?);
-        match found.cmp(&end) {
-            std::cmp::Ordering::Less => return Err(Error::Truncated { expected: end, found }),
-            std::cmp::Ordering::Equal => {}
-            std::cmp::Ordering::Greater => {
-                return Err(Error::TrailingData { expected: end, found });
-            }
-        }
+        file::check_end(found, end)?;
         notes.sort_unstable();
         Ok(Self { source, entries: Directory::new(entries)?, notes })
     }

@@ -28,6 +28,7 @@ pub use rows::{Borrowed, sparse_rows, to_sparse};
 use crate::dtype::{Arithmetic, SameBits};
 use crate::error::{Error, Result, StorageError};
 use crate::interop::matrix::matrix_extents;
+use crate::interop::text::entries;
 use crate::memory::{list, try_with_capacity};
 use crate::storage::{Duplicates, Reader, Sparse};
 use crate::tensor::Tensor;
@@ -153,11 +154,7 @@ where
     S: Reader<Elem: SameBits + Zero>,
 {
     let extents = matrix_extents(&t.shape())?;
-    let what = "a matrix of sprs";
-    let entries = t.stored_entries()?.ok_or(Error::NotSparse { what, argument: 1 })?;
-    if !entries.fill().same_bits(S::Elem::zero()) {
-        return Err(Error::FillNotZero { what, argument: 1 });
-    }
+    let entries = entries(t, "a matrix of sprs", S::Elem::zero())?;
     // The storage may be somebody's, and its entries in any order: sprs is to get none such.
     let (len, fill, addresses, values) = entries.into_parts();
     Ok((extents, Sparse::from_sorted(len, fill, addresses, values)?))
