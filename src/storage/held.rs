@@ -41,11 +41,6 @@ impl<T, O: AsRef<[T]>> Held<T, O> {
     pub fn owner(&self) -> &O {
         &self.owner
     }
-
-    /// What owned the elements.
-    pub fn into_owner(self) -> O {
-        self.owner
-    }
 }
 
 impl<T, O: AsRef<[T]>> Debug for Held<T, O> {
