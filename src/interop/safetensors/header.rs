@@ -6,9 +6,8 @@ use crate::memory::{push, try_with_capacity};
 use crate::shape::{Index, Shape};
 use crate::storage::Checked;
 use ::safetensors::tensor::Dtype;
-use serde::de::{
-    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
-};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt::{self, Formatter};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
@@ -105,11 +104,12 @@ impl Listed {
     }
 
     fn add(&mut self, name: String, info: Info) -> Result<()> {
-        Shape::check_rank(info.rank)?;
-        let spilled = if info.extents.spilled() { info.extents.capacity() } else { 0 };
+        let (Extents { extents, rank }, [first, end]) = (info.shape, info.data_offsets);
+        Shape::check_rank(rank)?;
+        let spilled = if extents.spilled() { extents.capacity() } else { 0 };
         self.hold(name.capacity() + spilled * size_of::<usize>())?;
-        let (shape, bytes) = (Shape::from(info.extents), info.bytes[0]..info.bytes[1]);
-        push(&mut self.entries, Entry { name, stored: info.stored, shape, bytes })
+        let (stored, shape) = (info.dtype, Shape::from(extents));
+        push(&mut self.entries, Entry { name, stored, shape, bytes: first..end })
     }
 
     fn note(&mut self, key: String, text: String) -> Result<()> {
@@ -179,8 +179,7 @@ impl<'de> Visitor<'de> for &mut Listed {
                 }
                 map.next_value_seed(Notes(self))?;
             } else {
-                let info = map.next_value_seed(Info::default())?;
-                let added = self.add(name, info);
+                let added = self.add(name, map.next_value()?);
                 self.told(added)?;
             }
         }
@@ -224,85 +223,43 @@ impl<'de> Visitor<'de> for Notes<'_> {
 }
 
 /// What a header says of a tensor.
+#[derive(Deserialize)]
+#[serde(expecting = "type, shape and place of a tensor")]
 struct Info {
-    stored: Dtype,
-    /// As many as a shape may have; `rank` counts them all.
-    extents: Index,
-    rank: usize,
+    dtype: Dtype,
+    shape: Extents,
     /// Where its bytes begin and end.
-    bytes: [u64; 2],
-}
-
-impl Default for Info {
-    fn default() -> Self {
-        Self { stored: Dtype::U8, extents: Index::new(), rank: 0, bytes: [0; 2] }
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Info {
-    type Value = Info;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Info, D::Error> {
-        from.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Info {
-    type Value = Info;
-
-    fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("type, shape and place of a tensor")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Info, A::Error> {
-        const FIELDS: [&str; 3] = ["dtype", "shape", "data_offsets"];
-        let mut seen = [false; 3];
-        while let Some(key) = map.next_key::<String>()? {
-            let Some(field) = FIELDS.iter().position(|field| *field == key) else {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            if std::mem::replace(&mut seen[field], true) {
-                return Err(A::Error::duplicate_field(FIELDS[field]));
-            }
-            match field {
-                0 => self.stored = map.next_value()?,
-                1 => map.next_value_seed(Extents(&mut self))?,
-                _ => self.bytes = map.next_value()?,
-            }
-        }
-        match FIELDS.iter().zip(seen).find(|(_, seen)| !seen) {
-            Some((field, _)) => Err(A::Error::missing_field(field)),
-            None => Ok(self),
-        }
-    }
+    data_offsets: [u64; 2],
 }
 
 /// The shape of a tensor.
-struct Extents<'i>(&'i mut Info);
+#[derive(Default)]
+struct Extents {
+    /// As many as a shape may have; `rank` counts them all.
+    extents: Index,
+    rank: usize,
+}
 
-impl<'de> DeserializeSeed<'de> for Extents<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_seq(self)
+impl<'de> Deserialize<'de> for Extents {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_seq(Self::default())
     }
 }
 
-impl<'de> Visitor<'de> for Extents<'_> {
-    type Value = ();
+impl<'de> Visitor<'de> for Extents {
+    type Value = Self;
 
     fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("the extents of a tensor")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut extents: A) -> Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut extents: A) -> Result<Self, A::Error> {
         while let Some(extent) = extents.next_element()? {
-            self.0.rank += 1;
-            if self.0.rank <= Shape::MAX_RANK {
-                self.0.extents.push(extent);
+            self.rank += 1;
+            if self.rank <= Shape::MAX_RANK {
+                self.extents.push(extent);
             }
         }
-        Ok(())
+        Ok(self)
     }
 }
