@@ -62,7 +62,7 @@ pub use fit::CoreDims;
 pub(crate) use fit::Fit;
 pub use function::Gufunc;
 pub use library::*;
-pub use outputs::{Output, Shared, Whole};
+pub use outputs::{Output, Part, Shared, Whole};
 pub use request::CallShapes;
 pub(crate) use rows::{CoreExtents, CoreRanks, Given, of_cores};
 pub use signature::Signature;

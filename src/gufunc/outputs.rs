@@ -189,24 +189,25 @@ where
 }
 
 /// One output of a call of several.
-pub struct Output<I, O: Outputs, F, X, M, T> {
-    whole: Arc<Whole<I, O, F, X, M>>,
-    number: usize,
-    of: fn(&<O as cores::Outputs>::Vectors, usize) -> &[T],
+pub type Output<I, O, F, X, M, T> = Part<Whole<I, O, F, X, M>, <O as cores::Outputs>::Vectors, [T]>;
+
+/// One of the results of what has several, found among all by its number.
+pub struct Part<W, R, T: ?Sized> {
+    pub(crate) whole: Arc<W>,
+    pub(crate) number: usize,
+    pub(crate) of: fn(&R, usize) -> &T,
 }
 
-impl<I, O: Outputs, F, X, M, T> Clone for Output<I, O, F, X, M, T> {
+impl<W, R, T: ?Sized> Clone for Part<W, R, T> {
     fn clone(&self) -> Self {
         Self { whole: self.whole.clone(), ..*self }
     }
 }
 
-impl<I, O: Outputs, F, X, M, T> fmt::Debug for Output<I, O, F, X, M, T> {
+impl<W: fmt::Debug, R, T: ?Sized> fmt::Debug for Part<W, R, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Output")
-            .field("call", &self.whole.call)
-            .field("number", &self.number)
-            .finish_non_exhaustive()
+        let (whole, number) = (&self.whole, &self.number);
+        f.debug_struct("Part").field("whole", whole).field("number", number).finish_non_exhaustive()
     }
 }
 
@@ -216,7 +217,7 @@ impl<I, O: Outputs, F, X, M> fmt::Debug for Whole<I, O, F, X, M> {
     }
 }
 
-impl<I, O: Outputs, F, X, M, T> Sealed for Output<I, O, F, X, M, T> {}
+impl<W, R, T: ?Sized> Sealed for Part<W, R, T> {}
 
 impl<I, O, F, X, M, T> Compute for Output<I, O, F, X, M, T>
 where
@@ -283,7 +284,7 @@ where
         fn of<T>(vectors: &SmallVec<[Vec<T>; 2]>, number: usize) -> &[T] {
             &vectors[number]
         }
-        from_fn(|number| Deferred::new(Output { whole: whole.clone(), number, of: of::<T> }))
+        from_fn(|number| Deferred::new(Part { whole: whole.clone(), number, of: of::<T> }))
     }
 }
 
@@ -299,7 +300,7 @@ macro_rules! shared {
             type Deferred = ($(Deferred<Output<I, Self, F, X, M, $T>>,)*);
 
             fn shared(whole: Arc<Whole<I, Self, F, X, M>>) -> Self::Deferred {
-                ($(Deferred::new(Output {
+                ($(Deferred::new(Part {
                     whole: whole.clone(),
                     number: $k,
                     of: |vectors, _| &vectors.$k,

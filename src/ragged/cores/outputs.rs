@@ -5,7 +5,7 @@ use super::arguments::RaggedArguments;
 use super::places::RaggedResults;
 use crate::error::Result;
 use crate::expr::Explanation;
-use crate::gufunc::{Elementary, Inputs, Outputs};
+use crate::gufunc::{Elementary, Inputs, Outputs, Part};
 use crate::memory::{for_tuples, list};
 use crate::ragged::deferred::{DeferredRagged, Kept, RaggedCompute, SharedRows};
 use crate::ragged::expr::RaggedExpr;
@@ -27,32 +27,11 @@ impl<I, O: SharedRagged, F, X, M> fmt::Debug for WholeRagged<I, O, F, X, M> {
     }
 }
 
-/// One of all results.
-type Of<K, T> = fn(&K, usize) -> &Ragged<Arc<Vec<T>>>;
-
 /// One output of a call of several.
-pub struct OutputRows<I, O: SharedRagged, F, X, M, T> {
-    whole: Arc<WholeRagged<I, O, F, X, M>>,
-    number: usize,
-    of: Of<O::Kept, T>,
-}
+pub type OutputRows<I, O, F, X, M, T> =
+    Part<WholeRagged<I, O, F, X, M>, <O as SharedRagged>::Kept, Ragged<Arc<Vec<T>>>>;
 
-impl<I, O: SharedRagged, F, X, M, T> Clone for OutputRows<I, O, F, X, M, T> {
-    fn clone(&self) -> Self {
-        Self { whole: self.whole.clone(), ..*self }
-    }
-}
-
-impl<I, O: SharedRagged, F, X, M, T> fmt::Debug for OutputRows<I, O, F, X, M, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OutputRows")
-            .field("call", &self.whole.call)
-            .field("number", &self.number)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<I, O: SharedRagged, F, X, M, T> sealed::Operation for OutputRows<I, O, F, X, M, T> {}
+impl<W, R, T: ?Sized> sealed::Operation for Part<W, R, T> {}
 
 impl<I, O, F, X, M, T> RaggedCompute for OutputRows<I, O, F, X, M, T>
 where
@@ -144,7 +123,11 @@ impl<T: Copy + Default + Send + Sync + 'static, const N: usize> SharedRagged for
     {
         std::array::from_fn(|number| {
             let whole = whole.clone();
-            DeferredRagged::new(OutputRows { whole, number, of: |kept, number| &kept[number] })
+            DeferredRagged::new(Part {
+                whole,
+                number,
+                of: |kept: &Self::Kept, number| &kept[number],
+            })
         })
     }
 }
@@ -174,7 +157,7 @@ macro_rules! shared {
                 X: RaggedArguments<I>,
                 M: RaggedExpr<Elem = bool>,
             {
-                ($(DeferredRagged::new(OutputRows {
+                ($(DeferredRagged::new(Part {
                     whole: whole.clone(),
                     number: $k,
                     of: |kept, _| &kept.$k,
