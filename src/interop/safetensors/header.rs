@@ -175,7 +175,7 @@ impl<'de> Visitor<'de> for &mut Listed {
         while let Some(name) = map.next_key::<String>()? {
             if name == NOTES {
                 if std::mem::replace(&mut noted, true) {
-                    return Err(A::Error::duplicate_field(NOTES));
+                    return Err(serde::de::Error::duplicate_field(NOTES));
                 }
                 map.next_value_seed(Notes(self))?;
             } else {
