@@ -2,7 +2,7 @@
 
 use super::elementary::{Inputs, Outputs};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, IntoExpr, Prepare, Scalar, bytes_read, densely};
+use crate::expr::{Expr, IntoExpr, Prepare, Scalar, bytes_read, deferred_of, densely};
 use crate::memory::for_tuples;
 use crate::ops::cores::{self, Arranged, Arrangement, Destination, Operand};
 use crate::shape::Shape;
@@ -59,8 +59,12 @@ pub trait Held<I: Inputs>: Send + Sync {
 /// What is told of one operand.
 fn about<E: Expr>(e: &E, number: usize) -> Vec<String> {
     let count = e.shape().ok().and_then(|shape| shape.count().ok()).unwrap_or(0);
-    let one = format!("operand {number} ");
-    densely(e, count).into_iter().map(|line| line.replacen("operand 1 ", &one, 1)).collect()
+    // Not which of its own operands it is.
+    let named = |line: String| match line.split_once(" is sparse") {
+        Some((_, rest)) => format!("operand {number} is sparse{rest}"),
+        None => line,
+    };
+    densely(e, count).into_iter().map(named).collect()
 }
 
 /// An array of operands.
@@ -85,7 +89,7 @@ impl<E: Expr, const N: usize> Held<[E::Elem; N]> for Several<E, N> {
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.0.iter().for_each(|operand| operand.deferred(visit));
+        self.0.iter().for_each(|operand| deferred_of(operand, visit));
     }
 
     fn depth(&self) -> usize {
@@ -134,7 +138,7 @@ macro_rules! methods {
         }
 
         fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-            $(self.0.$k.deferred(visit);)*
+            $(deferred_of(&self.0.$k, visit);)*
         }
 
         fn depth(&self) -> usize {

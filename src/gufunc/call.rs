@@ -115,11 +115,9 @@ impl<I, O: Outputs, F, X, M> Call<I, O, F, X, M> {
     }
 }
 
-impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>>
-    Call<I, O, F, X, M>
-{
+impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>> Call<I, O, F, X> {
     /// Makes only the calls where `mask`, which stretches to the shape of the loop, is true. Elsewhere destinations
-    /// keep what they have, or get the values of [`Self::or`].
+    /// keep what they have, or get the values of [`Self::or`]. A call has one mask: several are joined by `&`.
     ///
     /// ```
     /// use lensor::gufunc::inv;
@@ -134,7 +132,11 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool
     pub fn filter<N: IntoExpr<Elem = bool>>(self, mask: N) -> Call<I, O, F, X, N::Expr> {
         self.filtered(mask.into_expr())
     }
+}
 
+impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>>
+    Call<I, O, F, X, M>
+{
     /// The call without the type of its function.
     pub(super) fn request(&self) -> Request<'_, I, O, X, M> {
         let Inner { rules, function } = &*self.inner;

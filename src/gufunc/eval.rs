@@ -300,7 +300,12 @@ impl<I: Inputs, O: Outputs> Calling<'_, I, O> {
             let last = calls.end.saturating_sub(1);
             let k = calls.start.saturating_add(k).min(last);
             let index = self.fit.loops.unravel(first + k).to_vec();
-            Error::Elementary { index, source: Cause::new(error) }
+            let source = match error.downcast::<Error>() {
+                Ok(error) if matches!(*error, Error::OutOfMemory { .. }) => return *error,
+                Ok(error) => error,
+                Err(error) => error,
+            };
+            Error::Elementary { index, source: Cause::new(source) }
         })
     }
 }

@@ -9,7 +9,7 @@ use super::fit::Fit;
 use super::function::Rules;
 use crate::error::{Error, Result};
 use crate::expr::machinery::Kept;
-use crate::expr::{Explanation, Expr, Prepare, prepare_all};
+use crate::expr::{Explanation, Expr, Prepare, prepared};
 use crate::memory::list;
 use crate::ops::cores;
 use crate::shape::Shape;
@@ -84,8 +84,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
 
     /// All results in vectors, with the loop axes first.
     pub(super) fn vectors(&self, fit: &Fit) -> Result<<O as cores::Outputs>::Vectors> {
-        let mut kept = Kept::default();
-        prepare_all(&mut |visit| self.deferred(visit), &mut kept)?;
+        let _results = self.results_of_operands(fit)?;
         self.computed(fit)
     }
 
@@ -100,8 +99,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
 
     pub(super) fn assign_to<D: Destinations<O>>(&self, outs: D) -> Result<()> {
         let fit = self.fitted(Some(&outs.shapes()))?;
-        let mut kept = Kept::default();
-        prepare_all(&mut |visit| self.deferred(visit), &mut kept)?;
+        let _results = self.results_of_operands(&fit)?;
         outs.with(&fit.outputs, |outs| {
             let mut prepared = self.prepared(&fit)?;
             prepared.hold()?;
@@ -113,6 +111,14 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
         let fit = self.masked(None)?;
         let prepared = self.prepared(&fit)?;
         explain(self.rules.signature()?, &fit, &prepared, self.operands.about())
+    }
+
+    /// Computes the deferred operations that operands and mask read, if there is a call.
+    fn results_of_operands(&self, fit: &Fit) -> Result<Kept<'c>> {
+        match fit.loops.contains(&0) {
+            true => Ok(Kept::default()),
+            false => prepared(&mut |visit| self.deferred(visit)),
+        }
     }
 
     /// The deferred operations that operands and mask read.

@@ -7,8 +7,7 @@ use super::elementary::{Elementary, Inputs};
 use super::eval::{Calling, Masked, looped};
 use super::function::Gufunc;
 use crate::error::{CoreAxesFlaw, Error, Result};
-use crate::expr::machinery::Kept;
-use crate::expr::prepare_all;
+use crate::expr::prepared;
 use crate::memory::refill;
 use crate::ops::cores::{self, Row, Source, Work};
 use crate::storage::Writer;
@@ -112,8 +111,11 @@ impl<I: FirstAndRest, O: Single<Elem = I::First>, F: Elementary<I, O>> Gufunc<I,
         shapes.insert(0, t.shape());
         let options = Options { empty: self.inner.rules.empty, ..Options::default() };
         let fit = self.inner.rules.fit(&shapes, Some(&[t.shape()]), &options)?;
-        let mut kept = Kept::default();
-        prepare_all(&mut |visit| others.deferred(visit), &mut kept)?;
+        t.address_map().check_injective()?;
+        if fit.loops.contains(&0) {
+            return Ok(());
+        }
+        let _results = prepared(&mut |visit| others.deferred(visit))?;
         let mut rest = (others.operands(&fit.inputs[1..], &fit.loops, &|_, _, _| false)?, None);
         <Masked<I::Rest> as cores::Inputs>::hold(&mut rest)?;
         let first = Source::packed(&fit.inputs[0].core);

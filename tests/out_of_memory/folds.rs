@@ -2,6 +2,7 @@
 
 use super::{FEW as COUNT, FEW_SIDE as SIDE, every_shortage, square_of};
 use lensor::diff::Diff;
+use lensor::gufunc;
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
 use lensor::reduce::{Max, Mean, Separate, Sum, WrappingSum};
@@ -35,6 +36,14 @@ pub(crate) fn reducing() {
         (&t.view().slice(1, 0..20)?).matmul(&t.view().slice(0, 0..20)?).eval()
     });
     every_shortage("tensordot", 0, || t.tensordot(&t.view().slice(1, 0..7)?, &[(1, 0)]).eval());
+    let long = floats.view().reshape([SIDE * SIDE]).unwrap().eval().unwrap();
+    every_shortage("gufunc sort", 1, || gufunc::sort().call([&long]).deferred().eval());
+    every_shortage("gufunc argsort", 1, || gufunc::argsort().call([&long]).deferred().eval());
+    every_shortage("gufunc inv", 1, || gufunc::inv().call([&floats + 1.0]).deferred().eval());
+    let points = floats.view().slice(1, 0..3).unwrap().eval().unwrap();
+    every_shortage("gufunc cdist", 1, || {
+        gufunc::cdist().call([&points, &points]).deferred().eval()
+    });
 }
 
 pub(crate) fn scanning() {

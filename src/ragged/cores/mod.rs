@@ -110,9 +110,11 @@ impl<I, O: Outputs, F, X, M> RaggedCall<I, O, F, X, M> {
     pub fn or(self, values: O::Elems) -> Self {
         Self(self.0.or(values))
     }
+}
 
+impl<I, O: Outputs, F, X> RaggedCall<I, O, F, X> {
     /// Makes only the calls where `mask`, which stretches to the rows of the loop, is true. Elsewhere destinations
-    /// keep what they have, or get the values of [`Self::or`].
+    /// keep what they have, or get the values of [`Self::or`]. A call has one mask: several are joined by `&`.
     ///
     /// ```
     /// use lensor::prelude::*;

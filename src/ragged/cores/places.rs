@@ -42,6 +42,11 @@ impl Places {
         elements: Vec<T>,
     ) -> Result<Ragged<Vec<T>>> {
         let (form, order) = (&self.forms[output], &self.orders[output]);
+        let (expected, found) = (form.count()?, elements.len());
+        if expected != found {
+            // Extents by a function that are others when it is asked again.
+            return Err(Error::OutOfSpan { span: 0..expected, len: found });
+        }
         of_items(form, elements)?.widened_by(order.len() - form.rank())?.transpose(order)
     }
 }

@@ -1,7 +1,9 @@
 //! Numbers, extents and shapes at the edges of what ready-made functions and calls take.
 
-use lensor::gufunc::{Gufunc, cdist, det, inv, normalize, solve, sort};
+use lensor::expr::Explanation;
+use lensor::gufunc::{Gufunc, cdist, det, inner1d, inv, normalize, solve, sort};
 use lensor::prelude::*;
+use lensor::storage::Duplicates;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 fn matrix(rows: [[f64; 2]; 2]) -> Tensor<Vec<f64>> {
@@ -96,4 +98,50 @@ fn determinants_of_matrices_far_apart() {
     let near = far.view().eval().unwrap();
     let [found, expected] = [far.boxed(), near.boxed()].map(|t| det().call([t]).eval().unwrap());
     assert_eq!(found[0].to_vec(), expected[0].to_vec());
+}
+
+/// So they are of calls of rows, whose forms and elements ask for them apart.
+#[test]
+fn extents_that_change_are_an_error_of_ragged_calls() {
+    let next = AtomicUsize::new(1);
+    let made = Gufunc::<[i64; 1], [i64; 1], _>::each("(n)->(p)", |[x], [mut out]| {
+        out.iter_mut().for_each(|slot| *slot = x[0]);
+    });
+    let gufunc = made.unwrap().with_extents(move |dims| dims.set("p", next.fetch_add(1, Relaxed)));
+    let t = Tensor::from_nested([[1_i64, 9], [2, 9], [3, 9]]).unwrap();
+    let found = gufunc.call_ragged([t.as_ragged()]).eval().map(drop);
+    assert!(matches!(found, Err(Error::OutOfSpan { .. })), "{found:?}");
+}
+
+/// The operand that is sparse is named, not which of its own operands.
+#[test]
+fn sparse_operands_are_named_by_their_numbers() {
+    let dense = Tensor::full([2, 3], 1.0).unwrap();
+    let entries = (&[[0, 1]], vec![2.0]);
+    let sparse =
+        Tensor::from_coordinates([2, 3], 0.0, entries.0, entries.1, Duplicates::Refuse).unwrap();
+    let text = |call: lensor::Result<Explanation>| call.unwrap().to_string();
+    let first = text(inner1d().call((&dense * &sparse, &dense)).explain());
+    assert!(first.contains("operand 1 is sparse") && !first.contains("operand 2 is sparse"));
+    let second = text(inner1d().call((&dense, &dense * &sparse)).explain());
+    assert!(second.contains("operand 2 is sparse") && !second.contains("operand 1 is sparse"));
+}
+
+/// Deferred operands of loops without an index are not computed; nor is anything read for them.
+#[test]
+fn empty_loops_compute_nothing() {
+    let failing = || Tensor::full([3], 1).unwrap() / Tensor::from(vec![1, 0, 1]);
+    assert!(failing().sum(0).eval().is_err());
+    let empty = Tensor::full([0, 3], 1).unwrap();
+    let fails = || failing().cumsum(0);
+    let empty = empty.cast::<i64>().eval().unwrap();
+    let found = inner1d().call((&empty, fails())).eval().unwrap();
+    assert_eq!(found[0].shape(), [0]);
+    let mut out = Tensor::full([0], 0_i64).unwrap();
+    inner1d().call((&empty, fails())).assign_to(&mut out).unwrap();
+    let step = Gufunc::<[i64; 2], [i64; 1], _>::each("(n),(n)->(n)", |[a, b], [mut out]| {
+        out.iter_mut().zip(a.iter().zip(b.iter())).for_each(|(out, (a, b))| *out = a + b);
+    });
+    let mut rows = empty.clone();
+    step.unwrap().update(&mut rows, (fails(),)).unwrap();
 }
