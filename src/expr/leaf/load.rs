@@ -216,8 +216,8 @@ pub(in crate::expr) fn ascending(addresses: &[usize]) -> Result<(Vec<usize>, Vec
     Ok((order, sorted))
 }
 
-/// Copies the elements of operand `k` in a box in ascending order of address, and puts it where the copy is. Runs may have
-/// elements that the box does not, if there may be `gaps`.
+/// Copies the elements of operand `k` in a box in ascending order of address, and puts it where the copy is. Runs may
+/// have elements that the box does not, if there may be `gaps`.
 #[inline(never)]
 fn copied<T: Copy + Send + Sync>(
     storage: &dyn Reader<Elem = T>,

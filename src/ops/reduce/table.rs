@@ -1,7 +1,7 @@
 //! The folds that have names, for what has them as methods: operands, windows, segments and ragged rows.
 
-/// Hands a macro what follows its name, and what each fold is, its name and reducer, and as an example the elements of a
-/// matrix and what folding its rows gives.
+/// Hands a macro what follows its name, and what each fold is, its name and reducer, and as an example the elements of
+/// a matrix and what folding its rows gives.
 macro_rules! named_folds {
     ($methods:ident $($with:tt)*) => {
         $methods! {
