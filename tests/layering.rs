@@ -479,14 +479,16 @@ const FEW: [&str; 26] = [
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.
-const ALLOCATES: [(&str, &str, &str); 71] = [
+const ALLOCATES: [(&str, &str, &str); 73] = [
     ("cost", "", "counts, for tests"),
     ("error.rs", "Arc::from(source", "an error of somebody's storage"),
     ("error/gufunc.rs", "Arc::from(error", "an error of somebody's function"),
     ("gufunc/", "names", "at most 4096 bytes of a signature"),
     ("expr/arrays.rs", "map(count).collect()", "operands"),
     ("expr/node.rs", "next.collect()", "at most 64 boxes"),
-    ("expr/pieces.rs", "ranges.iter()", "axes"),
+    ("expr/boxes.rs", "ranges.iter()", "axes"),
+    ("expr/update.rs", "next.collect()", "at most 64 boxes"),
+    ("gufunc/arguments.rs", "named", "a text"),
     ("expr/sparse/tasks.rs", "ends", "operands, for each of a few tasks"),
     ("gufunc/rows.rs", "", "core axes"),
     ("ragged/build.rs", "rest.iter()", "axes"),

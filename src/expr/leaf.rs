@@ -332,11 +332,9 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
         let flat = !tile.dense || place.rows.is(tile.columns as isize);
         let bound = slice.filter(|_| flat).and_then(|slice| direct(slice, place, tile.sides()));
         let Some(bound) = bound else { return self.pack(tile, *next - 1) };
-        if let (Memory::Block(..), Some(&seed)) = (&self.memory, slice.and_then(<[T]>::first))
-            && self.scratch.len() < tile.columns
-        {
-            // In the place of rows of a block that is shorter when it is looked at again.
-            self.scratch.resize(tile.columns, seed)?;
+        // In the place of rows of a block that is shorter when it is looked at again.
+        if let (Memory::Block(..), Some(&seed)) = (&self.memory, slice.and_then(<[T]>::first)) {
+            self.scratch.resize(self.scratch.len().max(tile.columns), seed)?;
         }
         self.bound = bound;
         Ok(())

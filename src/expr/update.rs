@@ -114,7 +114,8 @@ where
         let (map, storage) = out.parts_mut();
         let part = |storage: &W, part| {
             let old = Tensor::from_parts(map.clone(), storage);
-            Lazy(Apply::new(&op, (old, e.by_ref()))).select(part)?.to_vec()
+            let new = Lazy(Apply::new(&op, (old, e.by_ref()))).select(part)?;
+            Ok(new.eval()?.into_storage())
         };
         if sparse::assign_dense(&shape, map, storage, sparse::at_once(&e), &part)? {
             return Ok(());

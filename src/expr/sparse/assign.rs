@@ -33,7 +33,7 @@ pub(in crate::expr) fn assign_entries<T: Copy + Send + Sync>(
         let mut source = borrowed(e);
         source.rewrite(&mut |map| map.stretched(shape, Align::Right))?;
         assign_dense(shape, map, writer, at_once(&source), &|_, part| {
-            Lazy(source.by_ref()).select(part)?.to_vec()
+            Ok(Lazy(source.by_ref()).select(part)?.eval()?.into_storage())
         })
     });
     done.map(|done| done.then_some(())).transpose()

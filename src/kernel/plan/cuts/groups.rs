@@ -52,7 +52,7 @@ impl Groups<'_> {
     /// Parts of each loop in a group, so that few blocks are loaded; `few` is what groups have at least, if that fits
     /// with room for more. Of groups that are as good, those nearest to squares: boxes and their mirror images.
     pub(super) fn choose(&self, few: &PerLoop) -> PerLoop {
-        let mut group: PerLoop = self.parts.iter().map(|_| 1).collect();
+        let mut group = PerLoop::from_elem(1, self.parts.len());
         let grow = |group: &PerLoop, l: usize, parts: usize, held: usize| {
             let mut grown = group.clone();
             grown[l] = parts.min(self.parts[l]);
