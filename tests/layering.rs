@@ -479,7 +479,7 @@ const FEW: [&str; 26] = [
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.
-const ALLOCATES: [(&str, &str, &str); 73] = [
+const ALLOCATES: [(&str, &str, &str); 74] = [
     ("cost", "", "counts, for tests"),
     ("error.rs", "Arc::from(source", "an error of somebody's storage"),
     ("error/gufunc.rs", "Arc::from(error", "an error of somebody's function"),
@@ -487,6 +487,7 @@ const ALLOCATES: [(&str, &str, &str); 73] = [
     ("expr/arrays.rs", "map(count).collect()", "operands"),
     ("expr/node.rs", "next.collect()", "at most 64 boxes"),
     ("expr/boxes.rs", "ranges.iter()", "axes"),
+    ("expr/boxes.rs", "vec![", "axes, and a number for each of large boxes"),
     ("expr/update.rs", "next.collect()", "at most 64 boxes"),
     ("gufunc/arguments.rs", "named", "a text"),
     ("expr/sparse/tasks.rs", "ends", "operands, for each of a few tasks"),

@@ -2,7 +2,7 @@
 
 mod touched;
 
-pub(crate) use touched::block_starts;
+pub(crate) use touched::{block_starts, first_in_block, starts_of_operand};
 
 use super::{Expr, Leaf};
 use crate::error::StorageError;

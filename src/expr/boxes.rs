@@ -24,7 +24,7 @@ pub struct Boxes {
     numbers: Range<usize>,
     /// Axes that every box has whole, with their extents; they count as 1 in `shape`.
     whole: Vec<(usize, usize)>,
-    /// Where boxes begin along each axis, if they have whole blocks.
+    /// Where boxes begin along each axis, if they have whole blocks; one after another where there are none.
     starts: Vec<Vec<usize>>,
 }
 
@@ -87,6 +87,43 @@ impl Boxes {
         Self { cut, starts, ..self }.numbered()
     }
 
+    /// Boxes in row-major order of about `limit` elements, or of whole blocks along the first axis if these have at most
+    /// `most`.
+    pub(crate) fn of_layers(
+        shape: &Shape,
+        starts: &[Vec<usize>],
+        [limit, most]: [usize; 2],
+    ) -> Self {
+        let first = shape.iter().position(|extent| *extent > 1).unwrap_or(0);
+        let after = shape.iter().skip(first + 1).fold(1, |all: usize, n| all.saturating_mul(*n));
+        let layer = starts.get(first).map_or(0, |starts| {
+            join_parts(&mut starts.clone(), shape[first], 1).saturating_mul(after)
+        });
+        let limit = if layer > most { limit } else { limit.max(layer) };
+        Self::new(shape.clone(), limit).ending_in(starts)
+    }
+
+    /// The same in the same order, of which none ends within parts of the axis that is cut, if these fit.
+    pub(crate) fn ending_in(self, starts: &[Vec<usize>]) -> Self {
+        let Some(axis) = self.cut.checked_sub(1).filter(|axis| *axis < starts.len()) else {
+            return self;
+        };
+        let (mut ends, extent) = (vec![0], self.shape[axis]);
+        let parts = starts[axis].iter().copied().filter(|start| *start < extent);
+        let mut parts = parts.chain([extent]).skip(1).peekable();
+        while let (Some(end), Some(last)) = (parts.next(), ends.last()) {
+            if end - last > self.length {
+                return self;
+            }
+            if parts.peek().is_some_and(|next| next - last > self.length) {
+                ends.push(end);
+            }
+        }
+        let mut starts = vec![Vec::new(); axis];
+        starts.push(ends);
+        Self { starts, ..self }.numbered()
+    }
+
     /// Boxes that have some axes whole, and more than `limit` elements only to have a few of the others.
     pub(crate) fn around(shape: &Shape, limit: usize, is_whole: impl Fn(usize) -> bool) -> Self {
         let axes = || shape.iter().copied().enumerate();
@@ -98,9 +135,13 @@ impl Boxes {
         boxes.numbered()
     }
 
+    fn starts_along(&self, axis: usize) -> Option<&[usize]> {
+        self.starts.get(axis).map(Vec::as_slice).filter(|starts| !starts.is_empty())
+    }
+
     /// Boxes along an axis that is not whole.
     fn steps(&self, axis: usize) -> usize {
-        if let Some(starts) = self.starts.get(axis) {
+        if let Some(starts) = self.starts_along(axis) {
             return starts.len();
         }
         let length = if axis + 1 == self.cut { self.length } else { 1 };
@@ -114,7 +155,7 @@ impl Boxes {
         let mut ranges: Vec<_> = (0..self.cut).map(|axis| 0..self.shape[axis]).collect();
         for axis in (0..self.cut).rev() {
             let (steps, extent) = (self.steps(axis), self.shape[axis]);
-            let start = |step: usize| match self.starts.get(axis) {
+            let start = |step: usize| match self.starts_along(axis) {
                 _ if step == steps => extent,
                 Some(starts) => starts[step],
                 None if axis + 1 == self.cut => step * self.length,

@@ -39,7 +39,9 @@ mod tables;
 mod update;
 
 pub(crate) use crate::kernel::Stop;
-pub(crate) use access::{Access, BadBlock, MOST_BYTES, block_starts, room};
+pub(crate) use access::{
+    Access, BadBlock, MOST_BYTES, block_starts, first_in_block, room, starts_of_operand,
+};
 pub use apply::{Apply, Op};
 pub(crate) use boxed::erased;
 pub use boxed::{BoxExpr, Boxed};

@@ -259,7 +259,6 @@ impl<X, U: Copy + Send + Sync, F: Fn(X) -> U + Send + Sync> Op<X> for Function<F
 ///
 /// ```
 /// use lensor::prelude::*;
-/// use lensor::expr::zip_with;
 /// let a = Tensor::from_vec([3], vec![1, 2, 3])?;
 /// let b = Tensor::from_vec([3], vec![3.0, 2.0, 1.0])?;
 /// let e = zip_with((&a, &b, 10.0), |(a, b, c)| if a > 1 { b } else { c });

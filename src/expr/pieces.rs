@@ -2,6 +2,7 @@
 
 use super::{
     Boxes, Expr, IntoExpr, Lazy, box_shape, check_copies, defers, erased, prepare, room, selectors,
+    starts_of_operand,
 };
 use crate::error::{Error, Result};
 use crate::map::{IntoMask, IntoNumbers, Mask};
@@ -125,7 +126,13 @@ pub(crate) fn for_each_box<E: Expr, X: From<Error>>(
     let at_once = room(e, most.max(FAR)).unwrap_or(most);
     // Views of what was computed, as those of a function of stored entries are not.
     let computed = defers(e).then(|| Lazy(erased(&e.0)));
-    for ranges in Boxes::new(shape.clone(), at_once) {
+    let mut boxes = Boxes::new(shape.clone(), at_once);
+    if at_once > most
+        && let Some(starts) = starts_of_operand(&e.0)?
+    {
+        boxes = boxes.ending_in(&starts);
+    }
+    for ranges in boxes {
         let piece = match (ranges.len(), &computed) {
             (0, _) => e.eval(),
             (_, Some(computed)) => computed.clone().select(selectors(&ranges))?.eval(),

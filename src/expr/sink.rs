@@ -1,18 +1,18 @@
 //! Storage as the destination of an evaluation: boxes of results, written in order of storage.
 
-use super::Access;
 use super::leaf::{
     ascending, blocks_of, copy_area, for_each_line, place, read_footprint, read_listed, relocated,
 };
 use super::node::Tree;
 use super::prepared::Prepared;
+use super::{Access, first_in_block};
 use crate::error::{Error, Result, StorageError};
 use crate::kernel::{
     Area, Footprint, Grid, Local, Operand, Run, Sink, Sinks, Source, Stop, Supply, evaluate_to,
 };
 use crate::map::AddressMap;
 use crate::memory::{list, resize};
-use crate::shape::{Index, Shape};
+use crate::shape::Shape;
 use crate::storage::{BlocksMut, Writer};
 use std::sync::Arc;
 
@@ -52,17 +52,10 @@ pub(super) fn store<T: Copy + Send + Sync>(
 #[cold]
 fn located(stop: Stop, grid: &Grid, map: &AddressMap) -> Stop {
     let Stop::Storage { leaf: 0, source } = stop else { return stop };
-    let block = grid.sides.find(source.address).0;
-    let axes = || block.iter().enumerate().map(|(axis, &digit)| grid.sides.range(axis, digit));
-    let own: Shape = axes().map(|range| range.len()).collect();
-    let weights = grid.weights();
-    let address = |digits: Index| -> usize {
-        let digits = digits.iter().zip(axes()).map(|(digit, range)| range.start + digit);
-        digits.zip(&weights).map(|(digit, weight)| digit * weight).sum()
-    };
-    let indexes = own.indexes().into_iter().flatten();
-    let first = indexes.filter_map(|digits| map.to_global(address(digits)).next()).min();
-    Error::Storage { index: first.map(|index| index.to_vec()), source }.into()
+    match first_in_block(grid, map, source.address) {
+        Some(index) => Error::Storage { index: Some(index.to_vec()), source }.into(),
+        None => Stop::Storage { leaf: 0, source },
+    }
 }
 
 /// Storage that is written in runs.

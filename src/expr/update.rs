@@ -7,7 +7,7 @@ use super::node::fill_bound;
 use super::operands::Function;
 use super::sink::store;
 use super::sparse::StoredCursor;
-use super::{Apply, Expr, IntoExpr, Lazy, Scalar, eval, locate, prepare, sparse};
+use super::{Apply, Expr, IntoExpr, Lazy, Scalar, erased, eval, locate, prepare, sparse};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -111,7 +111,7 @@ where
     }
     if sparse {
         // All elements are computed before entries give way to them.
-        let (map, storage) = out.parts_mut();
+        let ((map, storage), e) = (out.parts_mut(), erased(&e));
         let part = |storage: &W, part| {
             let old = Tensor::from_parts(map.clone(), storage);
             let new = Lazy(Apply::new(&op, (old, e.by_ref()))).select(part)?;

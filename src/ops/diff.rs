@@ -31,7 +31,6 @@ pub trait Diff: IntoExpr + Sized {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::diff::Diff;
     /// let t = Tensor::from(vec![1, 2, 4, 8]);
     /// assert_eq!(t.diff(0, 1).eval()?.to_vec()?, [1, 2, 4]);
     /// assert_eq!(t.diff(0, 2).eval()?.to_vec()?, [1, 2]);

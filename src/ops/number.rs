@@ -16,7 +16,6 @@ use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 ///
 /// ```
 /// use lensor::prelude::*;
-/// use lensor::{Number, Reader};
 ///
 /// /// The rows in which every element is less than `limit`, counted, and the sum of all elements.
 /// fn survey<T: Number, S: Reader<Elem = T>>(
@@ -96,7 +95,6 @@ pub trait Number:
 ///
 /// ```
 /// use lensor::prelude::*;
-/// use lensor::{Float, Reader};
 ///
 /// /// Every column with mean 0 and standard deviation 1.
 /// fn standardise<T: Float, S: Reader<Elem = T>>(

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use lensor::prelude::*;
-//! use lensor::ragged::{Offsets, Ragged, ReduceRagged};
+//! use lensor::ragged::{Offsets, Ragged};
 //! // Three collisions with two, no and three jets.
 //! let energies = Tensor::from(vec![30.0, 20.0, 50.0, 10.0, 40.0]);
 //! let jets = Ragged::new([3], Offsets::new(vec![0_u32, 2, 2, 5])?, energies)?;

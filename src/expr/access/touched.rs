@@ -2,11 +2,14 @@
 
 use super::Access;
 use crate::error::Result;
+use crate::expr::Expr;
 use crate::kernel::Grid;
 use crate::map::{AddressMap, AxisMap, Layout, Pattern};
 use crate::memory::{append, list, push, try_with_capacity};
+use crate::shape::Index;
 use crate::storage::{BlockIndex, Reader};
 use crate::tensor::Tensor;
+use std::ops::Range;
 
 /// Most digits along one axis of storage that several axes of a view are followed to.
 const MOST_SUMS: usize = 1 << 20;
@@ -84,6 +87,24 @@ fn sides_of(layout: &Layout, grid: &Grid) -> Result<Option<Vec<Side>>> {
     Ok(Some(sides))
 }
 
+/// The first index of a view whose element lies in the block of an address, if its axes run along those of storage, each
+/// along one of its own.
+pub(crate) fn first_in_block(grid: &Grid, map: &AddressMap, address: usize) -> Option<Index> {
+    if !map.rest().is_empty() || address >= grid.sides.len {
+        return None;
+    }
+    let block = grid.sides.find(address).0;
+    let mut index = Index::from_elem(0, map.rank());
+    for (side, Side { low, runs }) in sides_of(map.top(), grid).ok()??.iter().enumerate() {
+        match &runs[..] {
+            [] => {}
+            [run] => index[run.number] = run.first_in(*low, grid.sides.range(side, block[side]))?,
+            _ => return None,
+        }
+    }
+    Some(index)
+}
+
 /// Numbers of blocks along each axis of storage, if every axis of a layout runs along one of them.
 fn along_sides(layout: &Layout, grid: &Grid) -> Result<Option<Vec<Vec<usize>>>> {
     let Some(sides) = sides_of(layout, grid)? else { return Ok(None) };
@@ -98,16 +119,37 @@ fn along_sides(layout: &Layout, grid: &Grid) -> Result<Option<Vec<Vec<usize>>>> 
 /// Where parts of each axis of a view of storage in blocks begin such that no two boxes of such parts have elements of one
 /// block. `None` of other storage, and where an axis crosses those of the blocks.
 pub(crate) fn block_starts<S: Reader>(view: &Tensor<S>) -> Result<Option<Vec<Vec<usize>>>> {
-    let map = view.address_map();
-    let grid = Access::grid(view.storage()).filter(|_| map.rest().is_empty() && map.count() > 0);
-    let Some(grid) = grid else { return Ok(None) };
-    let Some(sides) = sides_of(map.top(), &grid)? else { return Ok(None) };
+    match Access::grid(view.storage()) {
+        Some(grid) => starts_in(&grid, view.address_map()),
+        None => Ok(None),
+    }
+}
+
+/// The same of the first operand in blocks that has the shape of an expression.
+pub(crate) fn starts_of_operand<E: Expr>(e: &E) -> Result<Option<Vec<Vec<usize>>>> {
+    let (shape, mut found) = (e.shape()?, Ok(None));
+    e.leaves(&mut |leaf| {
+        if let (Access::Blocks(grid), Ok(None)) = (&leaf.access, &found)
+            && leaf.map.shape() == shape
+        {
+            found = starts_in(grid, leaf.map);
+        }
+    });
+    found
+}
+
+fn starts_in(grid: &Grid, map: &AddressMap) -> Result<Option<Vec<Vec<usize>>>> {
+    let many = grid.sides.counts.iter().any(|&count| count > MOST_SUMS);
+    if many || !map.rest().is_empty() || map.count() == 0 || grid.sides.len == 0 {
+        return Ok(None);
+    }
+    let Some(sides) = sides_of(map.top(), grid)? else { return Ok(None) };
     let mut starts = list((0..map.rank()).map(|_| Vec::new()))?;
     for (side, Side { low, runs }) in sides.iter().enumerate() {
         for run in runs {
             // How far other axes reach from each digit of this one.
             let all = runs.iter().map(Run::reach).fold(0, usize::saturating_add);
-            starts[run.number] = run.starts(*low, all - run.reach(), &grid, side)?;
+            starts[run.number] = run.starts(*low, all - run.reach(), grid, side)?;
         }
     }
     for starts in starts.iter_mut().filter(|starts| starts.is_empty()) {
@@ -169,6 +211,21 @@ impl Run {
             starts[1..].reverse();
         }
         Ok(starts)
+    }
+
+    /// The first place along the axis whose digit of storage lies in a range.
+    fn first_in(&self, low: usize, range: Range<usize>) -> Option<usize> {
+        let at = match (&self.axis.pattern, self.axis.stride > 0) {
+            (Pattern::Linear, true) => range.start.saturating_sub(low).div_ceil(self.step),
+            (Pattern::Linear, false) => {
+                let highest = range.end.checked_sub(low + 1)?;
+                self.reach().saturating_sub(highest).div_ceil(self.step)
+            }
+            _ => return self.digits().position(|digit| range.contains(&(low + digit))),
+        };
+        let digit = self.step.checked_mul(at).filter(|_| at < self.axis.extent)?;
+        let digit = if self.axis.stride > 0 { digit } else { self.reach() - digit };
+        range.contains(&(low + digit)).then_some(at)
     }
 
     /// Digits of storage beyond the lowest.

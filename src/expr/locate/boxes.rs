@@ -1,5 +1,5 @@
-//! The first error of an evaluation, box by box: each box is read once more at most, in the order in which boxes are best
-//! visited, unless it lies behind an error that is known. What lies in memory is one box.
+//! The first error of an evaluation, box by box: each box is read once more, in the order in which boxes are best
+//! visited, unless it lies behind an error that is known; one that fails in halves, for faults before that. What lies in memory is one box.
 
 use super::{Suspect, Wrong};
 use crate::error::{Error, Result};
@@ -62,7 +62,8 @@ fn first_of_box<'p>(
         Err(Stop::Error(error)) => return Err(*error),
         Err(_) => {
             let failure = suspect.first_failure(&local(nest.clone()))?;
-            (failure.map(|(position, error)| (position, Wrong::Storage(error))), true)
+            let fails = failure.is_some();
+            (failure.map(|(position, error)| (position, Wrong::Storage(error))), fails)
         }
     };
     if let Some((position, wrong)) = found

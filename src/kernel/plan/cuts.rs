@@ -15,7 +15,7 @@ use super::{Area, Grid, Loop, Nest, Operand, PerOperand, Step, Supply, TableRef}
 use crate::error::Result;
 use crate::memory::{list, push};
 use edges::Edges;
-use groups::Groups;
+use groups::{Groups, PerLoop};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
@@ -106,7 +106,15 @@ impl Cuts {
             }
             None => length,
         };
-        let lengths = lengths(&nest, &bounded, &span, most);
+        // Small blocks that are written are written whole.
+        let block = |l: usize| match (&areas[0], nest.loops[l].extent) {
+            (Some((grid, area)), extent) if bounded.contains(&0) => area.lanes[l]
+                .map_or(1, |lane| {
+                    (grid.sides.block[lane.axis] / lane.step.unsigned_abs()).clamp(1, extent)
+                }),
+            _ => 1,
+        };
+        let lengths = lengths(&nest, &bounded, &span, (&block, most));
         let mut starts = SmallVec::new();
         for (l, &length) in lengths.iter().enumerate() {
             starts.push(cut(&nest.loops[l], l, &areas, tables, length)?);
@@ -185,7 +193,15 @@ impl Cuts {
             if small { FEW.div_ceil(length) } else { 1 }
         };
         self.group = groups.choose(&(0..self.starts.len()).map(few).collect());
-        for &l in self.order.iter().rev().filter(|_| small) {
+        // Boxes of lists and of steps have gaps, and blocks that are not to be read.
+        let follows = |l: &usize| {
+            let mut lanes = grids.iter().filter_map(|(_, area)| area.lanes[*l]);
+            lanes.all(|lane| lane.step.unsigned_abs() == 1)
+                && self.nest.loops[*l].steps.iter().all(|step| step.table.is_none())
+        };
+        let joined: PerLoop =
+            self.order.iter().rev().copied().filter(|_| small).filter(follows).collect();
+        for l in joined {
             let room = (most / self.average().max(1)).clamp(1, self.group[l]);
             let times = (1..=room).rev().find(|times| self.group[l].is_multiple_of(*times));
             let times = times.unwrap_or(1);
@@ -229,20 +245,20 @@ fn sort_loop(l: &mut Loop, k: usize, tables: &mut Vec<Cow<'_, [usize]>>) -> Resu
     Ok(())
 }
 
-/// Longest parts of the loops, so that copies of these operands fit in scratch memory. `span` tells what has to be copied
-/// of an operand for a part of a loop.
+/// Longest parts of the loops, so that copies of these operands fit in scratch memory, and shortest. `span` tells what has to
+/// be copied of an operand for a part of a loop.
 fn lengths(
     nest: &Nest,
     copied: &[usize],
     span: &dyn Fn(usize, usize, usize) -> usize,
-    most: usize,
+    (least, most): (&dyn Fn(usize) -> usize, usize),
 ) -> SmallVec<[usize; 4]> {
     let moves = |l: usize, k: usize| nest.loops[l].steps[k].stride != 0;
     let mut lengths: SmallVec<[usize; 4]> = nest
         .loops
         .iter()
         .enumerate()
-        .map(|(l, own)| if copied.iter().any(|&k| moves(l, k)) { 1 } else { own.extent })
+        .map(|(l, own)| if copied.iter().any(|&k| moves(l, k)) { least(l) } else { own.extent })
         .collect();
     let nearest = |k: usize, open: &dyn Fn(usize) -> bool| {
         let loops = (0..nest.loops.len()).filter(|&l| moves(l, k) && open(l));

@@ -3,6 +3,8 @@
 use super::operand::{Arrangement, refill};
 use crate::error::{Error, Result};
 use crate::expr::{block_starts, moved, selectors};
+use crate::memory::resize;
+use crate::shape::Index;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::ops::Range;
@@ -19,12 +21,12 @@ pub trait Destination<T> {
     /// [`Error::OutOfMemory`].
     fn block_starts(&self) -> Result<Option<Vec<Vec<usize>>>>;
 
-    /// Brings what lies in a box of the loop to the start of a vector.
+    /// Brings what lies in a box of the loop to the start of a vector, or makes it as long as `least` if that is all.
     ///
     /// # Errors
     ///
     /// What reading reports.
-    fn load(&self, ranges: &[Range<usize>], to: &mut Vec<T>) -> Result<()>;
+    fn load(&self, ranges: &[Range<usize>], to: &mut Vec<T>, least: Option<usize>) -> Result<()>;
 
     /// Writes the results of a box of the loop, which stand at the start of `results`.
     ///
@@ -76,7 +78,22 @@ impl<W: Writer> Destination<W::Elem> for Arranged<'_, W> {
         block_starts(&self.view)
     }
 
-    fn load(&self, ranges: &[Range<usize>], to: &mut Vec<W::Elem>) -> Result<()> {
+    fn load(
+        &self,
+        ranges: &[Range<usize>],
+        to: &mut Vec<W::Elem>,
+        least: Option<usize>,
+    ) -> Result<()> {
+        if let Some(least) = least {
+            if to.len() < least {
+                let starts = (0..self.view.address_map().rank()).map(|axis| ranges.get(axis));
+                let index: Index =
+                    starts.map(|range| range.map_or(0, |range| range.start)).collect();
+                let any = self.view.get(&index).map_err(|error| self.restored(error, &[]))?;
+                resize(to, least, any)?;
+            }
+            return Ok(());
+        }
         let before = self.view.view().select(selectors(ranges))?.lazy();
         refill(to, &before).map_err(|error| self.restored(error, ranges))
     }

@@ -16,7 +16,7 @@ pub use operand::{Arrangement, Operand, Source};
 pub(crate) use tuples::Sources;
 pub use tuples::{Inputs, Outputs};
 
-use crate::error::{Cause, Error, Result};
+use crate::error::{Error, Result};
 use crate::expr::Boxes;
 use crate::kernel::{self, join};
 use crate::shape::{Index, Shape, collect_inline};
@@ -160,36 +160,22 @@ impl Calls<'_> {
                 kernel::at_once(product(self.loops), least, alone)
             }
         };
-        let mut boxes = Boxes::new(self.loops.clone(), together);
-        if let Some(starts) = O::block_starts(out)? {
-            boxes = boxes.in_blocks(starts, IN_BLOCKS / cut.each);
-        }
-        let mut failed: Option<(Vec<usize>, Cause)> = None;
+        let boxes = match O::block_starts(out)? {
+            Some(starts) => Boxes::of_layers(self.loops, &starts, [together, IN_BLOCKS / cut.each]),
+            None => Boxes::new(self.loops.clone(), together),
+        };
         for ranges in boxes {
-            let starts = ranges.iter().map(|range| range.start);
-            if failed.as_ref().is_some_and(|(index, _)| starts.ge(index.iter().copied())) {
-                continue;
-            }
             let calls = size(self.loops, &ranges);
             let least = |k: usize| calls * self.results[k];
             let least: Option<&dyn Fn(usize) -> usize> = if kept { None } else { Some(&least) };
             let done = O::load(out, &mut vectors, &ranges, least).and_then(|()| {
                 let (results, _) = O::split(O::slices(&mut vectors), |k| calls * self.results[k]);
                 self.part::<I, O>(operands, &sources, &ranges, results, work)?;
-                if failed.is_none() { O::store(out, &vectors, &ranges) } else { Ok(()) }
+                O::store(out, &vectors, &ranges)
             });
-            match done.map_err(|error| first(error, || I::try_all(operands))) {
-                // Boxes with whole blocks do not come in row-major order.
-                Err(Error::Elementary { index, source }) => {
-                    if failed.as_ref().is_none_or(|(first, _)| index < *first) {
-                        failed = Some((index, source));
-                    }
-                }
-                done => done?,
-            }
+            done.map_err(|error| first(error, || I::try_all(operands)))?;
         }
-        let failed = failed.map(|(index, source)| Err(Error::Elementary { index, source }));
-        failed.unwrap_or(Ok(()))
+        Ok(())
     }
 
     /// Makes the calls of a box of the loop.

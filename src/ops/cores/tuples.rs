@@ -69,8 +69,7 @@ pub trait Outputs: Sized {
     fn memory<'o>(out: &'o mut Self::Destinations<'_>) -> Option<Self::Slices<'o>>;
     /// Where parts of the axes of a destination in blocks begin, if there is one, see [`Destination::block_starts`].
     fn block_starts(out: &Self::Destinations<'_>) -> Result<Option<Vec<Vec<usize>>>>;
-    /// Replaces the start of `vectors` by what lies in a box of the destinations, where there are fewer than
-    /// `least` elements for each, or `always`.
+    /// Replaces the start of `vectors` by what lies in a box of the destinations, or makes them as long as `least` says.
     fn load(
         out: &Self::Destinations<'_>,
         vectors: &mut Self::Vectors,
@@ -83,16 +82,6 @@ pub trait Outputs: Sized {
         vectors: &Self::Vectors,
         ranges: &[Range<usize>],
     ) -> Result<()>;
-}
-
-/// Brings to a vector what lies in a box of a destination, if it is shorter.
-fn load<T: Copy>(
-    out: &dyn Destination<T>,
-    vector: &mut Vec<T>,
-    ranges: &[Range<usize>],
-    least: Option<usize>,
-) -> Result<()> {
-    if least.is_none_or(|least| vector.len() < least) { out.load(ranges, vector) } else { Ok(()) }
 }
 
 /// An operand, its element type erased.
@@ -231,7 +220,7 @@ impl<T: Copy + Send + Sync, const N: usize> Outputs for [T; N] {
     ) -> Result<()> {
         vectors.resize_with(N, Vec::new);
         out.iter().zip(vectors).enumerate().try_for_each(|(k, (out, vector))| {
-            load(&**out, vector, ranges, least.map(|least| least(k)))
+            out.load(ranges, vector, least.map(|least| least(k)))
         })
     }
 
@@ -331,7 +320,7 @@ macro_rules! outputs {
                 ranges: &[Range<usize>],
                 least: Option<&dyn Fn(usize) -> usize>,
             ) -> Result<()> {
-                $(load(&*out.$k, &mut vectors.$k, ranges, least.map(|least| least($k)))?;)*
+                $(out.$k.load(ranges, &mut vectors.$k, least.map(|least| least($k)))?;)*
                 Ok(())
             }
 

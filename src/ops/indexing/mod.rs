@@ -5,7 +5,6 @@
 //! the joint shape of the tuple.
 //!
 //! ```
-//! use lensor::indexing::Indexing;
 //! use lensor::prelude::*;
 //! let t = Tensor::from_nested([[1, 0, 2], [0, 3, 4]])?;
 //! let at = t.nonzero()?;
@@ -59,7 +58,6 @@ pub trait Indexing: IntoExpr + Sized {
     /// What evaluating this operand reports, and [`Error::OutOfMemory`] if the indexes cannot be kept.
     ///
     /// ```
-    /// use lensor::indexing::Indexing;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 0], [7, 9]])?;
     /// let large = t.greater(6).nonzero()?;
@@ -93,7 +91,6 @@ pub trait Indexing: IntoExpr + Sized {
     /// What evaluating this operand and the mask reports, and [`Error::OutOfMemory`] if the elements cannot be kept.
     ///
     /// ```
-    /// use lensor::indexing::Indexing;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 0], [7, 9]])?;
     /// assert_eq!(t.extract(t.greater(4))?.to_vec()?, [5, 7, 9]);
@@ -147,7 +144,6 @@ pub trait Indexing: IntoExpr + Sized {
     /// [`Error::IndexAt`], with the first place in the list, for an index out of bounds: negative ones do not wrap.
     ///
     /// ```
-    /// use lensor::indexing::Indexing;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
     /// let at = Tensor::from_nested([[1_usize, 2], [0, 0], [1, 2]])?;

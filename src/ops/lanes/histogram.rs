@@ -27,7 +27,7 @@ const GRAIN: usize = 1 << 16;
 /// [`Edges`] and [`Uniform`] do, and references to them; two methods make bins of your own.
 ///
 /// ```
-/// use lensor::lanes::{Bins, Lanes};
+/// use lensor::lanes::Bins;
 /// use lensor::prelude::*;
 ///
 /// /// Even numbers and odd ones.
@@ -75,7 +75,7 @@ impl<T: Sortable> Edges<T> {
     /// [`Error::Edges`] if there are fewer than two, if one is less than the one before, or if one is NaN.
     ///
     /// ```
-    /// use lensor::lanes::{Edges, Lanes};
+    /// use lensor::lanes::Edges;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![1, 9, 10, 99, 100])?;
     /// assert_eq!(t.histogram(Edges::new([0, 10, 100])?).to_vec()?, [2, 3]);
@@ -126,7 +126,7 @@ impl Uniform {
     /// [`Error::OutOfMemory`] if their ends cannot be kept.
     ///
     /// ```
-    /// use lensor::lanes::{Lanes, Uniform};
+    /// use lensor::lanes::Uniform;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![0.0, 0.4, 0.5, 1.0, 1.1])?;
     /// assert_eq!(t.histogram(Uniform::new(0.0, 1.0, 2)?).to_vec()?, [2, 2]);

@@ -245,7 +245,6 @@ pub trait Lanes: IntoExpr + Sized {
     /// Where `compare` is not an order of all elements they come in some order.
     ///
     /// ```
-    /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([3], vec![("b", 1), ("a", 2), ("a", 1)])?;
     /// assert_eq!(t.sort_by(0, |a, b| a.cmp(b)).to_vec()?, [("a", 1), ("a", 2), ("b", 1)]);
@@ -261,7 +260,6 @@ pub trait Lanes: IntoExpr + Sized {
     /// The positions along `axis` that would sort every lane in the order of a comparison.
     ///
     /// ```
-    /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([3], vec![(1, 2), (0, 9), (1, 1)])?;
     /// assert_eq!(t.argsort_by(0, |a, b| a.0.cmp(&b.0)).to_vec()?, [1, 0, 2]);
@@ -368,7 +366,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// Of an operand that is not sorted the positions mean nothing. Follows NumPy's `searchsorted`.
     ///
     /// ```
-    /// use lensor::lanes::{Lanes, Side};
+    /// use lensor::lanes::Side;
     /// use lensor::prelude::*;
     /// let sorted = Tensor::from_vec([4], vec![10, 20, 20, 30])?;
     /// let needles = Tensor::from_vec([3], vec![5, 20, 99])?;
@@ -394,7 +392,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// When it is computed: [`Error::Lanes`] if the shapes do not go together.
     ///
     /// ```
-    /// use lensor::lanes::{Lanes, Side};
+    /// use lensor::lanes::Side;
     /// use lensor::prelude::*;
     /// let sorted = Tensor::from_nested([[1, 3, 5], [2, 4, 6]])?;
     /// let needles = Tensor::from_vec([1, 1], vec![4])?;
@@ -424,7 +422,6 @@ pub trait Lanes: IntoExpr + Sized {
     /// What the evaluation of the operand reports, see [`Lazy::eval`].
     ///
     /// ```
-    /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
     /// let unique = Tensor::from_vec([5], vec![7, 3, 7, 7, 5])?.unique()?;
     /// assert_eq!(unique.values.to_vec()?, [3, 5, 7]);
@@ -469,7 +466,6 @@ pub trait Lanes: IntoExpr + Sized {
     /// When it is computed: [`Error::EmptyReduction`] if the axis has extent 0.
     ///
     /// ```
-    /// use lensor::lanes::Lanes;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 3, 5, 1], [4, 2, 2, 4]])?;
     /// assert_eq!(t.mode(1).to_vec()?, [5, 2]);
@@ -532,7 +528,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// [`Error::EmptyReduction`] if the axis has extent 0.
         ///
         /// ```
-        /// use lensor::lanes::{Interpolation, Lanes};
+        /// use lensor::lanes::Interpolation;
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([5], vec![50.0_f64, 10.0, 40.0, 20.0, 30.0])?;
         /// assert_eq!(t.quantile(0, 0.25, Interpolation::Linear).item()?, 20.0);
@@ -574,7 +570,6 @@ pub trait Lanes: IntoExpr + Sized {
         /// As [`Self::quantile`].
         ///
         /// ```
-        /// use lensor::lanes::Lanes;
         /// use lensor::prelude::*;
         /// let t = Tensor::from_nested([[9.0_f64, 1.0, 2.0], [8.0, 4.0, 6.0]])?;
         /// assert_eq!(t.median(1).to_vec()?, [2.0, 6.0]);
@@ -629,7 +624,6 @@ pub trait Lanes: IntoExpr + Sized {
         /// As [`Self::quantile`].
         ///
         /// ```
-        /// use lensor::lanes::Lanes;
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
         /// assert_eq!(t.nan_median(0).item()?, 3.0);
@@ -643,7 +637,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// outside all of them are left out, and so is NaN. Of sparse operands only entries are visited.
     ///
     /// ```
-    /// use lensor::lanes::{Lanes, Uniform};
+    /// use lensor::lanes::Uniform;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
     /// assert_eq!(t.histogram(Uniform::new(1.0, 4.0, 3)?).to_vec()?, [1, 1, 2]);
@@ -656,7 +650,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// As [`Self::histogram`], of every lane along `axis`, along which the result has the bins.
     ///
     /// ```
-    /// use lensor::lanes::{Edges, Lanes};
+    /// use lensor::lanes::Edges;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
     /// assert_eq!(t.histogram_along(1, Edges::new([1, 4, 9])?).to_vec()?, [3, 0, 0, 3]);

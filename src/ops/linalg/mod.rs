@@ -2,7 +2,6 @@
 //!
 //! ```
 //! use lensor::prelude::*;
-//! use lensor::linalg::Linalg;
 //! let a = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
 //! let x = Tensor::from(vec![10.0, 1.0]);
 //! assert_eq!(a.matmul(&x).to_vec()?, [12.0, 34.0]);

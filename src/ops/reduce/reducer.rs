@@ -33,7 +33,7 @@ pub trait VisitReducer<T: Copy, Out> {
 ///
 /// ```
 /// use lensor::prelude::*;
-/// use lensor::reduce::{Reduce, Reducer};
+/// use lensor::reduce::Reducer;
 ///
 /// /// The distance between the smallest and the largest element.
 /// struct Spread;

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use lensor::prelude::*;
-//! use lensor::rolling::{WindowEdge, Rolling};
+//! use lensor::rolling::WindowEdge;
 //! let t = Tensor::from(vec![1.0, 3.0, 5.0, 7.0]);
 //! assert_eq!(t.rolling(0, 2).mean().eval()?.to_vec()?, [2.0, 4.0, 6.0]);
 //!
@@ -71,7 +71,6 @@ pub trait Rolling: IntoExpr + Sized {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::rolling::Rolling;
     /// let t = Tensor::from(vec![1, 2, 3, 4]);
     /// assert_eq!(t.rolling(0, 3).sum().eval()?.to_vec()?, [6_i64, 9]);
     /// # Ok::<(), Error>(())
@@ -131,7 +130,6 @@ impl<E: Expr> Windows<E> {
     /// ```
     /// use lensor::prelude::*;
     /// use lensor::reduce::{ArgMax, Max, Min};
-    /// use lensor::rolling::Rolling;
     /// let t = Tensor::from(vec![1, 5, 2, 4]);
     /// assert_eq!(t.rolling(0, 2).fold((Min, Max)).eval()?.to_vec()?, [(1, 5), (2, 5), (2, 4)]);
     /// assert_eq!(t.rolling(0, 3).fold(ArgMax).eval()?.to_vec()?, [1, 0]);
@@ -165,7 +163,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::rolling::{WindowEdge, Rolling};
+    /// use lensor::rolling::WindowEdge;
     /// let t = Tensor::from(vec![1.0, 2.0, 3.0, 4.0]);
     /// let sums = t.rolling(0, 3).edge(WindowEdge::Cut).sum().at_least(2, f64::INFINITY);
     /// assert_eq!(sums.eval()?.to_vec()?, [f64::INFINITY, 3.0, 6.0, 9.0]);
@@ -186,7 +184,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::rolling::Rolling;
     /// let t = Tensor::from(vec![1.0, f64::NAN, f64::NAN, 4.0]);
     /// let means = t.rolling(0, 2).mean().skip_nan(1, -1.0);
     /// assert_eq!(means.eval()?.to_vec()?, [1.0, -1.0, 4.0]);

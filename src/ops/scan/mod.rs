@@ -2,7 +2,6 @@
 //!
 //! ```
 //! use lensor::prelude::*;
-//! use lensor::scan::Scan;
 //! let t = Tensor::from_nested([[1, 2], [3, 4]])?;
 //! assert_eq!(t.cumsum(0).eval()?.to_vec()?, [1_i64, 2, 4, 6]);
 //! assert_eq!(t.cumsum(1).reverse().eval()?.to_vec()?, [3_i64, 2, 7, 4]);
@@ -45,7 +44,6 @@ macro_rules! scans {
         ///
         /// ```
         /// use lensor::prelude::*;
-        /// use lensor::scan::Scan;
         #[doc = concat!("let t = Tensor::from(vec!", stringify!($x), ");")]
         #[doc = concat!("assert_eq!(t.", stringify!($name), "(0).to_vec()?, ", stringify!($y), ");")]
         /// # Ok::<(), Error>(())
@@ -78,7 +76,6 @@ pub trait Scan: IntoExpr + Sized {
     /// ```
     /// use lensor::prelude::*;
     /// use lensor::reduce::Mean;
-    /// use lensor::scan::Scan;
     /// let t = Tensor::from(vec![1.0, 3.0, 5.0, 7.0]);
     /// assert_eq!(t.scan(0, Mean).eval()?.to_vec()?, [1.0, 2.0, 3.0, 4.0]);
     /// # Ok::<(), Error>(())
@@ -132,7 +129,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Scanned<E, R>> {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::scan::Scan;
     /// let t = Tensor::from(vec![1, 2, 3, 4]);
     /// assert_eq!(t.cumsum(0).exclusive().eval()?.to_vec()?, [0_i64, 1, 3, 6]);
     /// assert_eq!(t.cummax(0).exclusive().or(0).to_vec()?, [0, 1, 2, 3]);
@@ -146,7 +142,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Scanned<E, R>> {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::scan::Scan;
     /// let t = Tensor::from(vec![1, 2, 3, 4]);
     /// assert_eq!(t.cumsum(0).reverse().eval()?.to_vec()?, [10_i64, 9, 7, 4]);
     /// # Ok::<(), Error>(())

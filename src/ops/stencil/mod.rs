@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use lensor::prelude::*;
-//! use lensor::stencil::{EdgeOrder, Stencil};
+//! use lensor::stencil::EdgeOrder;
 //! let squares = Tensor::from(vec![0.0, 1.0, 4.0, 9.0, 16.0]);
 //! let slope = squares.derivative(0, 1.0, EdgeOrder::Second);
 //! assert_eq!(slope.to_vec()?, [0.0, 2.0, 4.0, 6.0, 8.0]);

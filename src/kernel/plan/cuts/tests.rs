@@ -153,3 +153,52 @@ fn boxes_of_rotated_axes_are_strided_tiles_of_many_rows() {
         }
     }
 }
+
+/// How often blocks are loaded by a cache of those that were used last, and elements of the smallest box.
+fn loads(side: usize, block: [usize; 2], held: usize) -> (usize, usize) {
+    let grid = grid([side, side], block, held);
+    let width = side as isize;
+    let operands = [
+        linear(0, &[width, 1]),
+        far(&[width, 1], Supply::Blocks(&grid)),
+        far(&[1, width], Supply::Blocks(&grid)),
+    ];
+    let mut plan = plan(&[side, side], &operands, Blocking::SCRATCH).unwrap();
+    let nest = plan.nests.remove(0);
+    let cuts = Cuts::where_better(&nest, &operands, &mut plan.tables).unwrap().unwrap();
+    // As two storages.
+    let (mut cached, mut loads, mut least) = (Vec::new(), 0, usize::MAX);
+    for number in 0..cuts.count() {
+        let nest = cuts.nest(number);
+        least = least.min(nest.count());
+        for operand in [1, 2] {
+            let area = Area::new(&grid, &nest, operand, &plan.tables).unwrap();
+            area.for_each_block(&grid, &mut |index| {
+                let block = (operand, index.to_vec());
+                match cached.iter().position(|own| *own == block) {
+                    Some(at) => drop(cached.remove(at)),
+                    None => loads += 1,
+                }
+                cached.push(block);
+                if cached.len() > held {
+                    cached.remove(0);
+                }
+                Ok::<(), ()>(())
+            })
+            .unwrap();
+        }
+    }
+    (loads, least)
+}
+
+#[test]
+fn slabs_that_cross_are_loaded_as_seldom_as_the_cache_allows() {
+    // 64 slabs of each: those of one operand once, of the other once for each group of slabs.
+    let (found, _) = loads(256, [4, 256], 16);
+    assert!(found <= 64 + 64 * 64_usize.div_ceil(12) + 64, "{found}");
+    let (found, least) = loads(512, [1, 512], 256);
+    assert!(found <= 512 * 5, "{found}");
+    assert!(least >= 1024, "{least}");
+    // Tiles are loaded once.
+    assert_eq!(loads(512, [64, 64], 4).0, 128);
+}

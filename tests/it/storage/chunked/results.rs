@@ -4,7 +4,7 @@ use super::Uneven;
 use crate::support::pool;
 use lensor::gufunc::{Gufunc, inner1d, minmax};
 use lensor::prelude::*;
-use lensor::storage::{Block, BlockMemory, Blocks, Chunked, Starts};
+use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked, Starts};
 use lensor::{Compute, Deferred, StorageError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const SHAPE: [usize; 2] = [600, 512];
 
 fn source() -> Tensor<Vec<f64>> {
-    let data = (0..600 * 512).map(|k| f64::from(k * 7919 % 1009) / 8.0).collect();
-    Tensor::from_vec(SHAPE, data).unwrap()
+    Tensor::from_index(SHAPE, |i| ((i[0] * 512 + i[1]) * 7919 % 1009) as f64 / 8.0).unwrap()
 }
 
 fn blocks(shape: [usize; 2], block: [usize; 2]) -> Tensor<Chunked<BlockMemory<f64>>> {
@@ -116,7 +115,8 @@ fn blocks_of_calls_are_stored_once() {
         let call = inner1d().call([&wide, &wide]);
         pool(threads).install(|| call.assign_to(&mut out)).unwrap();
         let stats = out.storage().stats();
-        assert_eq!((stats.loads, stats.stores), (0, 40));
+        // One element stands in the place of results at first.
+        assert_eq!((stats.loads, stats.stores), (1, 40));
         assert_eq!(out.to_vec().unwrap(), call.to_vec().unwrap());
 
         let mut both = Tensor::new(
@@ -140,7 +140,7 @@ fn blocks_of_calls_are_stored_once() {
     }
 }
 
-/// Boxes of blocks do not come in row-major order: the first index at which a function fails is found all the same.
+/// The first index at which a function fails is that of calls without blocks.
 #[test]
 fn the_first_failing_call_is_found() {
     let rows = source().reshape([600, 512, 1]).unwrap();
@@ -194,4 +194,56 @@ fn blocks_that_shrink_do_no_harm() {
         let _ = fresh().rolling(0, 3).sum().eval();
         let _ = fresh().sort(0, SortOrder::Ascending).eval();
     }
+}
+
+/// Counts its loads; block 1 cannot be loaded, and no block is kept in memory.
+struct Gaps(usize, AtomicUsize);
+
+impl Blocks for Gaps {
+    type Elem = i64;
+
+    fn extents(&self) -> &[usize] {
+        std::slice::from_ref(&self.0)
+    }
+
+    fn block(&self) -> &[usize] {
+        if self.0 == 4096 { &[64] } else { std::slice::from_ref(&self.0) }
+    }
+
+    fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        if index[0] == 1 { Err(StorageError::new(0, "bad")) } else { Ok(Block::Fill(3)) }
+    }
+}
+
+impl BlocksMut for Gaps {
+    fn store(&self, _: &[usize], _: &[i64]) -> Result<(), StorageError> {
+        Err(StorageError::new(0, "full"))
+    }
+}
+
+/// Blocks between those of two operands with steps are not loaded.
+#[test]
+fn blocks_between_steps_are_not_loaded() {
+    let t = || Tensor::new([4096], Chunked::new(Gaps(4096, AtomicUsize::new(0))).unwrap()).unwrap();
+    let (a, b) = (t(), t());
+    let part =
+        |t: &Tensor<Chunked<Gaps>>| t.view().select((Select::every(128),)).unwrap().eval().unwrap();
+    let expected = (part(&a) + part(&b)).eval().unwrap();
+    let (a, b) = (t(), t());
+    let steps = (Select::every(128),);
+    let sum = a.view().select(steps.clone()).unwrap() + b.view().select(steps).unwrap();
+    assert!(sum.eval().unwrap().try_equal(&expected).unwrap());
+    assert_eq!([a, b].map(|t| t.storage().stats().loads), [32, 32]);
+}
+
+/// An error of a block that is much longer than memory is told at once.
+#[test]
+fn errors_of_endless_blocks_are_told_at_once() {
+    let endless = Chunked::new(Gaps(1 << 40, AtomicUsize::new(0))).unwrap();
+    let mut t = Tensor::new([1 << 40], endless).unwrap();
+    let found = t.view_mut().slice(0, 5..10).unwrap().fill(1);
+    assert!(matches!(found, Err(Error::Storage { .. } | Error::OutOfMemory { .. })), "{found:?}");
+    let found = t.view_mut().flip(0).unwrap().slice(0, 5..10).unwrap().try_add_assign(1);
+    assert!(matches!(found, Err(Error::Storage { .. } | Error::OutOfMemory { .. })), "{found:?}");
 }
