@@ -87,7 +87,8 @@ pub(crate) fn prepare(e: &dyn Tree) -> Result<Kept<'_>> {
 }
 
 /// Calls `visit` with the deferred operations that an operand reads, if it has elements.
-pub(crate) fn deferred_of<'a>(e: &'a dyn Tree, visit: Visit<'_, 'a>) {
+#[inline(always)]
+pub(crate) fn deferred_of<'a, E: Tree + ?Sized>(e: &'a E, visit: Visit<'_, 'a>) {
     let mut some = None;
     e.deferred(&mut |operation| {
         if *some.get_or_insert_with(|| e.shape().is_ok_and(|shape| !shape.contains(&0))) {

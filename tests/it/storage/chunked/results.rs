@@ -115,8 +115,8 @@ fn blocks_of_calls_are_stored_once() {
         let call = inner1d().call([&wide, &wide]);
         pool(threads).install(|| call.assign_to(&mut out)).unwrap();
         let stats = out.storage().stats();
-        // One element stands in the place of results at first.
-        assert_eq!((stats.loads, stats.stores), (1, 40));
+        // One element stands in the place of results at first, and of more in a longer box.
+        assert!(stats.loads <= 2 && stats.stores == 40, "{stats:?}");
         assert_eq!(out.to_vec().unwrap(), call.to_vec().unwrap());
 
         let mut both = Tensor::new(
