@@ -26,7 +26,6 @@ pub(crate) use operators::{for_operands, reads};
 pub use pending::Pending;
 
 use crate::error::{Error, Result};
-use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, Explanation, IntoExpr, Lazy, MOST_BYTES, NOT_COMPUTED, Prepare, SharedResult,
@@ -231,17 +230,10 @@ impl<C: Compute> Deferred<C> {
         // Read where it was made: moving it just after takes longer.
         let made = self.operation.layout();
         let map = made.as_ref().map_err(Error::copy)?;
-        let _results_of_leaves = self.results_of_leaves(map)?;
+        let _results_of_leaves =
+            prepared(map.count() > 0, &mut |visit| self.operation.deferred(visit))?;
         let data = self.operation.collect(map.count())?;
         Ok(Tensor::from_parts(made?, data))
-    }
-
-    /// Computes the deferred operations that this one reads, if it has results.
-    fn results_of_leaves(&self, layout: &AddressMap) -> Result<Kept<'_>> {
-        match layout.count() {
-            0 => Ok(Kept::default()),
-            _ => prepared(&mut |visit| self.operation.deferred(visit)),
-        }
     }
 
     /// Computes the results, in row-major order, into a vector.
@@ -302,11 +294,13 @@ impl<C: Compute> Deferred<C> {
         if layout == map.clone().moved_down(span.start)?
             && let Some(slice) = storage.as_mut_slice().and_then(|slice| slice.get_mut(span))
         {
-            let _results_of_leaves = self.results_of_leaves(&layout)?;
+            let _results_of_leaves =
+                prepared(layout.count() > 0, &mut |visit| self.operation.deferred(visit))?;
             return self.operation.fill(inner::slots(slice)).map(drop);
         }
         out.address_map().check_injective()?;
-        let _results_of_leaves = self.results_of_leaves(&layout)?;
+        let _results_of_leaves =
+            prepared(layout.count() > 0, &mut |visit| self.operation.deferred(visit))?;
         let mut boxes = self.operation.boxes(box_of(layout.count()))?;
         if let Some(starts) = block_starts(out)? {
             boxes = boxes.in_blocks(starts, MOST_BYTES / size_of::<C::Elem>().max(1));

@@ -107,20 +107,20 @@ pub(crate) fn defers(e: &dyn Tree) -> bool {
 
 #[cold]
 fn compute(e: &dyn Tree) -> Result<Kept<'_>> {
-    match e.shape()?.count()? {
-        0 => Ok(Kept::default()),
-        _ => prepared(&mut |visit| e.deferred(visit)),
-    }
+    prepared(e.shape()?.count()? > 0, &mut |visit| e.deferred(visit))
 }
 
 /// What is called with deferred operations.
 type Visit<'v, 'a> = &'v mut dyn FnMut(&'a dyn Prepare);
 
-/// What all deferred operations that `each` visits compute, to be kept until it has been read.
+/// What all deferred operations that `each` visits compute, to be kept until it has been read, if there are `some` elements
+/// to compute from them.
 #[inline]
-pub(crate) fn prepared<'a>(each: &mut dyn FnMut(Visit<'_, 'a>)) -> Result<Kept<'a>> {
+pub(crate) fn prepared<'a>(some: bool, each: &mut dyn FnMut(Visit<'_, 'a>)) -> Result<Kept<'a>> {
     let mut kept = Kept::default();
-    prepare_all(each, &mut kept)?;
+    if some {
+        prepare_all(each, &mut kept)?;
+    }
     Ok(kept)
 }
 

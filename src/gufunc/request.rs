@@ -115,10 +115,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
 
     /// Computes the deferred operations that operands and mask read, if there is a call.
     fn results_of_operands(&self, fit: &Fit) -> Result<Kept<'c>> {
-        match fit.loops.contains(&0) {
-            true => Ok(Kept::default()),
-            false => prepared(&mut |visit| self.deferred(visit)),
-        }
+        prepared(!fit.loops.contains(&0), &mut |visit| self.deferred(visit))
     }
 
     /// The deferred operations that operands and mask read.

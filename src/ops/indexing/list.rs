@@ -148,7 +148,7 @@ impl Indexes<'_> {
     pub(super) fn addresses(&self, map: &AddressMap) -> Result<Vec<usize>> {
         let (of, mut all) = (map.shape(), Vec::new());
         try_reserve_exact(&mut all, self.shape(of.rank())?.count()?)?;
-        let _results_of_leaves = prepared(&mut |visit| self.deferred(visit))?;
+        let _results_of_leaves = prepared(true, &mut |visit| self.deferred(visit))?;
         self.for_each_part(&of, PIECE, |positions| {
             map.addresses_at(&positions, &mut all);
             Ok(())

@@ -124,7 +124,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Fold<E, R>> {
     pub fn eval_sparse(&self) -> Result<Tensor<Sparse<R::Out>>> {
         let Fold { e, axes, reducer, keepdims } = &self.operation;
         e.shape()?;
-        let _results_of_leaves = prepared(&mut |visit| self.operation.deferred(visit))?;
+        let _results_of_leaves = prepared(true, &mut |visit| self.operation.deferred(visit))?;
         evaluate_sparse(&erased(e), axes, *keepdims, reducer)
     }
 }
