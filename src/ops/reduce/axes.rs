@@ -78,6 +78,13 @@ pub trait IntoAxes {
     fn into_axes(self) -> Axes;
 }
 
+// Not of the macro, since the compiler's message on what names no axes shows this one.
+impl IntoAxes for usize {
+    fn into_axes(self) -> Axes {
+        Axes::One(self)
+    }
+}
+
 macro_rules! axes {
     ($([$($generics:tt)*] $type:ty: |$given:ident| $axes:expr;)*) => { $(
         impl<$($generics)*> IntoAxes for $type {
@@ -96,7 +103,6 @@ axes! {
     [] RangeTo<usize>: |range| listed(0..range.end);
     [] RangeToInclusive<usize>: |range| listed(0..=range.end);
     [] RangeFrom<usize>: |range| Axes::From(range.start);
-    [] usize: |axis| Axes::One(axis);
     [] Vec<usize>: |axes| Axes::Listed(axes);
     [] &[usize]: |axes| Axes::Listed(axes.to_vec());
     [] &Vec<usize>: |axes| axes.as_slice().into_axes();
