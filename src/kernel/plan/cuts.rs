@@ -124,7 +124,10 @@ impl Cuts {
             order.sort_by_key(|&l| std::cmp::Reverse(nest.loops[l].steps[k].stride.unsigned_abs()));
         }
         let mut cuts = Self { group: SmallVec::from_elem(1, starts.len()), nest, starts, order };
-        cuts.group_blocks(&areas, most);
+        match &areas[0] {
+            Some(output) => cuts.join_blocks(output, operands, tables),
+            None => cuts.group_blocks(&areas, most),
+        }
         Ok(cuts)
     }
 
@@ -175,29 +178,15 @@ impl Cuts {
         if grids.len() < 2 {
             return;
         }
-        let operands = grids.iter().map(|(grid, area)| {
-            let [first, last] = area.blocks(grid);
-            let of_loop =
-                |lane: &Option<Lane>| lane.map_or(1, |l| last[l.axis] - first[l.axis] + 1);
-            area.lanes.iter().map(of_loop).collect()
-        });
-        let groups = Groups {
-            parts: self.starts.iter().map(Vec::len).collect(),
-            order: &self.order,
-            operands: operands.collect(),
-            held: grids.iter().map(|(grid, _)| grid.held).min().unwrap_or(0),
-        };
+        let groups = self.groups(&grids);
         let small = self.average() < COARSE;
         let few = |l: usize| {
             let length = (self.nest.loops[l].extent / self.starts[l].len()).max(1);
             if small { FEW.div_ceil(length) } else { 1 }
         };
         self.group = groups.choose(&(0..self.starts.len()).map(few).collect());
-        // Boxes of lists and of steps have gaps, and blocks that are not to be read.
         let follows = |l: &usize| {
-            let mut lanes = grids.iter().filter_map(|(_, area)| area.lanes[*l]);
-            lanes.all(|lane| lane.step.unsigned_abs() == 1)
-                && self.nest.loops[*l].steps.iter().all(|step| step.table.is_none())
+            grids.iter().all(|(_, area)| has_no_gaps(area, *l, &self.nest.loops[*l].steps))
         };
         let joined: PerLoop =
             self.order.iter().rev().copied().filter(|_| small).filter(follows).collect();
@@ -205,11 +194,65 @@ impl Cuts {
             let room = (most / self.average().max(1)).clamp(1, self.group[l]);
             let times = (1..=room).rev().find(|times| self.group[l].is_multiple_of(*times));
             let times = times.unwrap_or(1);
-            let starts = std::mem::take(&mut self.starts[l]);
-            self.starts[l] = starts.into_iter().step_by(times).collect();
+            self.join(l, times);
             self.group[l] /= times;
         }
     }
+
+    /// Joins boxes of blocks of the output, as many as are held of it, where blocks of the other operands would be loaded for
+    /// several of them.
+    fn join_blocks(
+        &mut self,
+        (output, area): &(&Grid, Area),
+        operands: &[Operand<'_>],
+        tables: &[Cow<'_, [usize]>],
+    ) {
+        let read = operands.iter().enumerate().skip(1).filter_map(|(k, operand)| {
+            let Supply::Blocks(grid) = operand.supply else { return None };
+            let area = Area::new(grid, &self.nest, k, tables)?;
+            operand.relocate.is_none().then_some((grid, area))
+        });
+        let read: PerOperand<_> = read.collect();
+        let held = output.held_by_each().saturating_mul(output.sides.block_len).max(BOX);
+        let most = held / self.average().max(1);
+        if most < 2 || read.is_empty() {
+            return;
+        }
+        let groups = self.groups(&read.iter().collect());
+        let follows = |l: usize| has_no_gaps(area, l, &self.nest.loops[l].steps[..1]);
+        let sizes = groups.join(&follows, most);
+        for (l, &times) in sizes.iter().enumerate() {
+            self.join(l, times);
+        }
+    }
+
+    fn groups(&self, operands: &PerOperand<&(&Grid, Area)>) -> Groups<'_> {
+        let blocks = operands.iter().map(|(grid, area)| {
+            let [first, last] = area.blocks(grid);
+            let of_loop =
+                |lane: &Option<Lane>| lane.map_or(1, |l| last[l.axis] - first[l.axis] + 1);
+            area.lanes.iter().map(of_loop).collect()
+        });
+        Groups {
+            parts: self.starts.iter().map(Vec::len).collect(),
+            order: &self.order,
+            operands: blocks.collect(),
+            held: operands.iter().map(|(grid, _)| grid.held).min().unwrap_or(0),
+        }
+    }
+
+    /// Makes one part of so many of a loop.
+    fn join(&mut self, l: usize, times: usize) {
+        let starts = std::mem::take(&mut self.starts[l]);
+        self.starts[l] = starts.into_iter().step_by(times).collect();
+    }
+}
+
+/// Whether parts of a loop follow one another in an operand: those of lists and of steps have gaps, and blocks that are not
+/// needed.
+fn has_no_gaps(area: &Area, l: usize, steps: &[Step]) -> bool {
+    area.lanes[l].is_none_or(|lane| lane.step.unsigned_abs() == 1)
+        && steps.iter().all(|step| step.table.is_none())
 }
 
 /// Whether an operand is read in order of storage as its tiles are: rows of some length, one after another.

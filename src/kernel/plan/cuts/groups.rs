@@ -49,6 +49,46 @@ impl Groups<'_> {
         self.operands.iter().map(of_operand).fold(0, usize::saturating_add)
     }
 
+    /// How many blocks are loaded if boxes of so many parts, which need not end where blocks do, are evaluated one after
+    /// another, each of which loads what it needs of every operand once, and `held` blocks of it are there for the next.
+    fn loads_by_boxes(&self, sizes: &PerLoop) -> usize {
+        let of_operand = |blocks: &PerLoop| {
+            let span = |l: usize| blocks[l].saturating_mul(sizes[l]).div_ceil(self.parts[l]);
+            let mut touched = (0..sizes.len()).map(span).fold(1, usize::saturating_mul);
+            let along = self.order.iter().rev().map(|&l| {
+                let again = touched > self.held;
+                touched = (touched / span(l)).saturating_mul(blocks[l]);
+                if again {
+                    self.parts[l].div_ceil(sizes[l]).saturating_mul(span(l))
+                } else {
+                    blocks[l]
+                }
+            });
+            along.fold(1, usize::saturating_mul)
+        };
+        self.operands.iter().map(of_operand).fold(0, usize::saturating_add)
+    }
+
+    /// Parts of each loop that are evaluated as one box, at most `most` of them, where that loads fewer blocks of what is
+    /// read; along loops that may be joined.
+    pub(super) fn join(&self, may_be: &dyn Fn(usize) -> bool, most: usize) -> PerLoop {
+        let mut sizes = PerLoop::from_elem(1, self.parts.len());
+        loop {
+            let longer = (0..sizes.len()).filter(|&l| may_be(l)).filter_map(|l| {
+                let mut longer = sizes.clone();
+                longer[l] = (2 * sizes[l]).min(self.parts[l]);
+                let fits = longer.iter().copied().fold(1, usize::saturating_mul) <= most;
+                (longer[l] > sizes[l] && fits).then_some(longer)
+            });
+            match longer.min_by_key(|sizes| self.loads_by_boxes(sizes)) {
+                Some(longer) if self.loads_by_boxes(&longer) < self.loads_by_boxes(&sizes) => {
+                    sizes = longer;
+                }
+                _ => return sizes,
+            }
+        }
+    }
+
     /// Parts of each loop in a group, so that few blocks are loaded; `few` is what groups have at least, if that fits
     /// with room for more. Of groups that are as good, those nearest to squares: boxes and their mirror images.
     pub(super) fn choose(&self, few: &PerLoop) -> PerLoop {

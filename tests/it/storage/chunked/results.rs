@@ -247,3 +247,41 @@ fn errors_of_endless_blocks_are_told_at_once() {
     let found = t.view_mut().flip(0).unwrap().slice(0, 5..10).unwrap().try_add_assign(1);
     assert!(matches!(found, Err(Error::Storage { .. } | Error::OutOfMemory { .. })), "{found:?}");
 }
+
+/// Sources whose blocks lie across those of the destination: several of its blocks are computed at a time, so that those of
+/// the sources are loaded once for all of them, not once for each.
+#[test]
+fn blocks_are_changed_to_others_with_few_loads() {
+    const SIDE: usize = 1024;
+    let memory = |block: [usize; 2]| {
+        let memory = BlockMemory::new([SIDE, SIDE], block, 0.0).unwrap();
+        Tensor::new([SIDE, SIDE], Chunked::new(memory).unwrap().with_blocks(16)).unwrap()
+    };
+    let model = Tensor::from_index([SIDE, SIDE], |i| (i[0] * SIDE + i[1]) as f64).unwrap();
+    let check = |from: [usize; 2], to: [usize; 2], turned: bool| {
+        let mut source = memory(from);
+        source.assign(&model).unwrap();
+        let loads = || source.storage().stats().loads;
+        let before = loads();
+        let mut out = memory(to);
+        let axes = if turned { [1, 0] } else { [0, 1] };
+        let view = || source.view().transpose(axes).unwrap();
+        pool(1).install(|| out.assign(view())).unwrap();
+        let loads = loads() - before;
+        let stats = out.storage().stats();
+        assert_eq!((stats.loads, stats.stores), (0, SIDE * SIDE / (to[0] * to[1])));
+        assert!(out.try_equal(model.view().transpose(axes).unwrap()).unwrap(), "{from:?} {to:?}");
+        let mut update = memory(to);
+        pool(2).install(|| update.try_add_assign(view())).unwrap();
+        assert!(update.try_equal(&out).unwrap(), "{from:?} {to:?}");
+        loads
+    };
+    // 64 slabs, of each of which every slab of the destination has a part: 16 of these are computed at a time.
+    assert_eq!(check([16, SIDE], [16, SIDE], true), 64 * 4);
+    assert_eq!(check([16, SIDE], [SIDE, 16], false), 64 * 4);
+    // Blocks that are parts of one of the source, or have several, and such that lie as those do.
+    assert_eq!(check([256, 128], [16, SIDE], false), 32);
+    assert_eq!(check([32, 64], [SIDE, 32], false), 32 * 16);
+    assert_eq!(check([64, 64], [64, 64], false), 256);
+    assert_eq!(check([64, 128], [128, 64], true), 128);
+}
