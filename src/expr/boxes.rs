@@ -87,22 +87,6 @@ impl Boxes {
         Self { cut, starts, ..self }.numbered()
     }
 
-    /// Boxes in row-major order of about `limit` elements, or of whole blocks along the first axis if these have at most
-    /// `most`.
-    pub(crate) fn of_layers(
-        shape: &Shape,
-        starts: &[Vec<usize>],
-        [limit, most]: [usize; 2],
-    ) -> Self {
-        let first = shape.iter().position(|extent| *extent > 1).unwrap_or(0);
-        let after = shape.iter().skip(first + 1).fold(1, |all: usize, n| all.saturating_mul(*n));
-        let layer = starts.get(first).map_or(0, |starts| {
-            join_parts(&mut starts.clone(), shape[first], 1).saturating_mul(after)
-        });
-        let limit = if layer > most { limit } else { limit.max(layer) };
-        Self::new(shape.clone(), limit).ending_in(starts)
-    }
-
     /// The same in the same order, of which none ends within parts of the axis that is cut, if these fit.
     pub(crate) fn ending_in(self, starts: &[Vec<usize>]) -> Self {
         let Some(axis) = self.cut.checked_sub(1).filter(|axis| *axis < starts.len()) else {

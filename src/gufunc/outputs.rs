@@ -68,6 +68,7 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>
         let fit = self.request().fitted(None)?;
         check_count(&fit.shapes[0], out.len())?;
         let request = self.request();
+        let _results = request.results_of_operands(&fit)?;
         let mut prepared = request.prepared(&fit)?;
         prepared.hold()?;
         inner::overwrite(out, Some(O::Elem::default()), |out| {
@@ -78,7 +79,7 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>
     fn collect(&self, count: usize) -> Result<Vec<O::Elem>> {
         let fit = self.request().fitted(None)?;
         check_count(&fit.shapes[0], count)?;
-        Ok(O::only(self.request().computed(&fit)?))
+        Ok(O::only(self.request().vectors(&fit)?))
     }
 
     fn explain(&self) -> Result<Explanation> {
@@ -180,8 +181,10 @@ where
         let results = self.results.get_or(|| {
             let request = self.call.request();
             let fit = request.fitted(None)?;
-            prepare_all(&mut |visit| request.deferred(visit), kept)?;
-            request.computed(&fit)
+            if request.calls(&fit) {
+                prepare_all(&mut |visit| request.deferred(visit), kept)?;
+            }
+            request.vectors(&fit)
         })?;
         kept.keep(results);
         Ok(())

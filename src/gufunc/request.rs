@@ -85,11 +85,6 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
     /// All results in vectors, with the loop axes first.
     pub(super) fn vectors(&self, fit: &Fit) -> Result<<O as cores::Outputs>::Vectors> {
         let _results = self.results_of_operands(fit)?;
-        self.computed(fit)
-    }
-
-    /// The same once the deferred operations that operands and mask read are computed.
-    pub(super) fn computed(&self, fit: &Fit) -> Result<<O as cores::Outputs>::Vectors> {
         let mut prepared = self.prepared(fit)?;
         prepared.hold()?;
         let mut vectors = O::vectors(&prepared.counts()?)?;
@@ -114,8 +109,13 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
     }
 
     /// Computes the deferred operations that operands and mask read, if there is a call.
-    fn results_of_operands(&self, fit: &Fit) -> Result<Kept<'c>> {
-        prepared(!fit.loops.contains(&0), &mut |visit| self.deferred(visit))
+    pub(super) fn results_of_operands(&self, fit: &Fit) -> Result<Kept<'c>> {
+        prepared(self.calls(fit), &mut |visit| self.deferred(visit))
+    }
+
+    /// Whether there is a call.
+    pub(super) fn calls(&self, fit: &Fit) -> bool {
+        !fit.loops.contains(&0)
     }
 
     /// The deferred operations that operands and mask read.

@@ -21,6 +21,15 @@ impl Filled {
         Self { start: start.addr(), len }
     }
 
+    /// Of no slots.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfSpan`] if there are some.
+    pub(crate) fn nothing<T>(out: &[MaybeUninit<T>]) -> Result<Self> {
+        Self::together(Vec::new(), out)
+    }
+
     /// Of slots that these proofs are of together, in any order.
     ///
     /// # Errors

@@ -87,22 +87,47 @@ fn sides_of(layout: &Layout, grid: &Grid) -> Result<Option<Vec<Side>>> {
     Ok(Some(sides))
 }
 
-/// The first index of a view whose element lies in the block of an address, if its axes run along those of storage, each
-/// along one of its own.
+/// The first index of a view whose element lies in the block of an address, if its axes run along those of storage.
 pub(crate) fn first_in_block(grid: &Grid, map: &AddressMap, address: usize) -> Option<Index> {
     if !map.rest().is_empty() || address >= grid.sides.len {
         return None;
     }
     let block = grid.sides.find(address).0;
     let mut index = Index::from_elem(0, map.rank());
+    let mut tries = MOST_SUMS;
     for (side, Side { low, runs }) in sides_of(map.top(), grid).ok()??.iter().enumerate() {
-        match &runs[..] {
-            [] => {}
-            [run] => index[run.number] = run.first_in(*low, grid.sides.range(side, block[side]))?,
-            _ => return None,
+        let range = grid.sides.range(side, block[side]);
+        if !runs.is_empty() && !first_sum(runs, *low, &range, &mut index, &mut tries) {
+            return None;
         }
     }
     Some(index)
+}
+
+/// Finds the first places along axes whose digits of storage together lie in a range, with so many tries.
+fn first_sum(
+    runs: &[Run],
+    low: usize,
+    range: &Range<usize>,
+    index: &mut Index,
+    tries: &mut usize,
+) -> bool {
+    let [run, rest @ ..] = runs else { return range.contains(&low) };
+    let reach = rest.iter().map(Run::reach).fold(0, usize::saturating_add);
+    let near = range.start.saturating_sub(reach)..range.end;
+    let Some(first) = run.first_in(low, near.clone()) else { return false };
+    for place in first..run.distinct() {
+        let digit = low + run.digit(place);
+        *tries = tries.saturating_sub(1);
+        if *tries == 0 || run.is_full() && !near.contains(&digit) {
+            return false;
+        }
+        index[run.number] = place;
+        if near.contains(&digit) && first_sum(rest, digit, range, index, tries) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Numbers of blocks along each axis of storage, if every axis of a layout runs along one of them.
@@ -223,18 +248,18 @@ impl Run {
             }
             _ => return self.digits().position(|digit| range.contains(&(low + digit))),
         };
-        let digit = self.step.checked_mul(at).filter(|_| at < self.axis.extent)?;
-        let digit = if self.axis.stride > 0 { digit } else { self.reach() - digit };
-        range.contains(&(low + digit)).then_some(at)
+        (at < self.axis.extent && range.contains(&(low + self.digit(at)))).then_some(at)
+    }
+
+    /// The digit of storage of a place along the axis, beyond the lowest.
+    fn digit(&self, place: usize) -> usize {
+        let digit = self.step * self.axis.position(place);
+        if self.axis.stride > 0 { digit } else { self.reach() - digit }
     }
 
     /// Digits of storage beyond the lowest.
     fn digits(&self) -> impl Iterator<Item = usize> + '_ {
-        let forwards = self.axis.stride > 0;
-        (0..self.distinct()).map(move |digit| {
-            let at = self.step * self.axis.position(digit);
-            if forwards { at } else { self.reach() - at }
-        })
+        (0..self.distinct()).map(|place| self.digit(place))
     }
 }
 

@@ -183,6 +183,9 @@ impl<'e, E: Expr> Along<'e, E> {
         sweep: &W,
         out: &mut [MaybeUninit<W::Out>],
     ) -> Result<kernel::Filled> {
+        if out.is_empty() {
+            return kernel::Filled::nothing(out);
+        }
         if let Some(copy) = self.copied(sweep.results())? {
             return Along::new(&copy.view(), self.axis)?.fill(sweep, out);
         }

@@ -16,7 +16,7 @@ pub use operand::{Arrangement, Operand, Source};
 pub(crate) use tuples::Sources;
 pub use tuples::{Inputs, Outputs};
 
-use crate::error::{Error, Result};
+use crate::error::{Cause, Error, Result};
 use crate::expr::Boxes;
 use crate::kernel::{self, join};
 use crate::shape::{Index, Shape, collect_inline};
@@ -49,7 +49,8 @@ pub(crate) trait Work<I: Inputs, O: Outputs>: Sync {
 pub(crate) struct Row<'r, I: Inputs + 'r, O: Outputs + 'r> {
     /// How many.
     pub(crate) count: usize,
-    /// Row-major position of the first.
+    /// Number of the first: row-major positions in the loop, counted on within a box as if it were all that follows. Errors
+    /// of calls have the index of that.
     pub(crate) first: usize,
     pub(crate) inputs: I::Slices<'r>,
     /// Where the first core of each operand begins, and how far the next is.
@@ -160,22 +161,40 @@ impl Calls<'_> {
                 kernel::at_once(product(self.loops), least, alone)
             }
         };
-        let boxes = match O::block_starts(out)? {
-            Some(starts) => Boxes::of_layers(self.loops, &starts, [together, IN_BLOCKS / cut.each]),
-            None => Boxes::new(self.loops.clone(), together),
-        };
+        let mut boxes = Boxes::new(self.loops.clone(), together);
+        if let Some(starts) = O::block_starts(out)? {
+            boxes = boxes.in_blocks(starts, IN_BLOCKS / cut.each);
+        }
+        let mut failed: Option<(Vec<usize>, Cause)> = None;
         for ranges in boxes {
+            // Boxes of whole blocks begin in row-major order, but have calls behind those of boxes after them.
+            let starts = ranges.iter().map(|range| range.start);
+            if failed.as_ref().is_some_and(|(index, _)| starts.ge(index.iter().copied())) {
+                break;
+            }
             let calls = size(self.loops, &ranges);
             let least = |k: usize| calls * self.results[k];
             let least: Option<&dyn Fn(usize) -> usize> = if kept { None } else { Some(&least) };
             let done = O::load(out, &mut vectors, &ranges, least).and_then(|()| {
                 let (results, _) = O::split(O::slices(&mut vectors), |k| calls * self.results[k]);
                 self.part::<I, O>(operands, &sources, &ranges, results, work)?;
-                O::store(out, &vectors, &ranges)
+                if failed.is_none() { O::store(out, &vectors, &ranges) } else { Ok(()) }
             });
-            done.map_err(|error| first(error, || I::try_all(operands)))?;
+            let done = match &failed {
+                None => done.map_err(|error| first(error, || I::try_all(operands))),
+                Some(_) => done,
+            };
+            match done {
+                Err(Error::Elementary { index, source }) => {
+                    if failed.as_ref().is_none_or(|(first, _)| index < *first) {
+                        failed = Some((index, source));
+                    }
+                }
+                done => done?,
+            }
         }
-        Ok(())
+        let failed = failed.map(|(index, source)| Err(Error::Elementary { index, source }));
+        failed.unwrap_or(Ok(()))
     }
 
     /// Makes the calls of a box of the loop.
@@ -291,8 +310,8 @@ impl Group<'_> {
         });
         let rows: usize = outer.iter().map(|(_, extent)| extent).product();
         let starts = (0..loops.rank()).map(|axis| range(loops, ranges, axis).start);
-        let mut first = if ranges.is_empty() { 0 } else { loops.ravel(&starts.collect::<Index>()) };
-        let mut out = out;
+        let origin = if ranges.is_empty() { 0 } else { loops.ravel(&starts.collect::<Index>()) };
+        let (mut first, mut out) = (origin, out);
         for row in 0..rows {
             let mut offsets: SmallVec<[isize; 4]> =
                 collect_inline(self.sources.len(), 0, |k| self.sources[k].start(ranges));
@@ -308,11 +327,23 @@ impl Group<'_> {
             let (mut now, later) = O::split(out, |k| count * self.calls.results[k]);
             out = later;
             let (inputs, outputs) = (I::shorter(inputs), O::reborrow(&mut now));
-            work.run(Row { count, first, inputs, offsets: &offsets, steps: &steps, outputs })?;
+            let row = Row { count, first, inputs, offsets: &offsets, steps: &steps, outputs };
+            work.run(row).map_err(|error| in_box(error, loops, ranges, origin))?;
             first += count;
         }
         Ok(())
     }
+}
+
+/// The error of a call of a box, whose numbers begin at `origin`, at its index.
+#[cold]
+fn in_box(error: Error, loops: &Shape, ranges: &[Range<usize>], origin: usize) -> Error {
+    let Error::Elementary { index, source } = error else { return error };
+    let own = || (0..loops.rank()).map(|axis| range(loops, ranges, axis));
+    let extents: Shape = own().map(|range| range.len()).collect();
+    let place = extents.unravel(loops.ravel(&index).saturating_sub(origin));
+    let index = own().zip(place.iter()).map(|(range, place)| range.start + place).collect();
+    Error::Elementary { index, source }
 }
 
 /// The range of an axis of a box, which is whole along the last axes.

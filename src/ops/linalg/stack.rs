@@ -176,6 +176,9 @@ where
     A: Expr<Elem: Arithmetic + 'static>,
     B: Expr<Elem = A::Elem>,
 {
+    if out.is_empty() {
+        return Filled::nothing(out);
+    }
     let method = Method::Small;
     if let (Some(a), Some(b)) = (alone(a), alone(b))
         && let ([m, k], [_, n]) = (a.sides(), b.sides())
@@ -259,25 +262,22 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         Ok(Self { operands, sizes, method })
     }
 
-    /// All of them, in row-major order.
+    /// All of them, in row-major order; there are some.
     fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
         let ([m, k, n], count) = (self.sizes.sides, self.sizes.front.count()?);
         let (task, results) = (self.sizes.task(count), [m * n]);
         if let [Some(a), Some(b)] = self.operands.each_ref().map(Operand::first)
             && count == 1
-            && m * n > 0
         {
             let (a, b) = (self.matrix(0, a, [m, k])?, self.matrix(1, b, [k, n])?);
             return self.product([a, b], task, out, &mut Scratch::new());
         }
         let work = Multiplying { product: self, task, proofs: Mutex::default() };
-        if m * n > 0 {
-            self.sizes.calls(&results, task).fill::<[T; 2], [MaybeUninit<T>; 1]>(
-                &self.operands,
-                [&mut *out],
-                &work,
-            )?;
-        }
+        self.sizes.calls(&results, task).fill::<[T; 2], [MaybeUninit<T>; 1]>(
+            &self.operands,
+            [&mut *out],
+            &work,
+        )?;
         Filled::together(work.proofs.into_inner().unwrap_or_else(PoisonError::into_inner), out)
     }
 

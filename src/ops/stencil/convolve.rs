@@ -66,6 +66,9 @@ where
         items: Range<usize>,
         out: &mut [MaybeUninit<E::Elem>],
     ) -> Result<Filled> {
+        if out.is_empty() {
+            return Filled::nothing(out);
+        }
         let sums = Sums { weights: self.weights()?, ..sums };
         sums.fill(items, out).map_err(|error| first_error(&self.operand, error))
     }

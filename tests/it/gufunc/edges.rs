@@ -1,8 +1,9 @@
 //! Numbers, extents and shapes at the edges of what ready-made functions and calls take.
 
 use lensor::expr::Explanation;
-use lensor::gufunc::{Gufunc, cdist, det, inner1d, inv, normalize, solve, sort};
+use lensor::gufunc::{Gufunc, cdist, det, inner1d, inv, minmax, normalize, outer, solve, sort};
 use lensor::prelude::*;
+use lensor::stencil::{Border, Mode};
 use lensor::storage::Duplicates;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -145,4 +146,41 @@ fn empty_loops_compute_nothing() {
     });
     let mut rows = empty.clone();
     step.unwrap().update(&mut rows, (fails(),)).unwrap();
+    let [least, _] =
+        minmax().call([fails().insert_axis(0).unwrap().slice(0, 0..0).unwrap()]).outputs();
+    assert_eq!(least.eval().unwrap().shape(), [0]);
+}
+
+/// Nor do other operations whose results have none.
+#[test]
+fn results_without_elements_compute_nothing() {
+    let fails = || (Tensor::full([3], 1_i64).unwrap() / Tensor::from(vec![1, 0, 1])).cumsum(0);
+    let none = Tensor::full([0], 1_i64).unwrap();
+    assert_eq!(none.convolve(fails(), Mode::Same(Border::Zero)).eval().unwrap().shape(), [0]);
+    assert_eq!(fails().segments(0, [0]).sum().eval().unwrap().shape(), [0]);
+    let stack = Tensor::full([5, 0, 3], 1_i64).unwrap();
+    let columns = || fails().insert_axis(1).unwrap();
+    assert_eq!(stack.matmul(columns()).eval().unwrap().shape(), [5, 0, 1]);
+}
+
+/// Calls that give no elements are made all the same, and what they read is computed once.
+#[test]
+fn operands_of_calls_without_results_are_computed_once() {
+    let count = AtomicUsize::new(0);
+    let counted = Tensor::full([20_000, 3], 1.0).unwrap().lazy().map(|x| {
+        count.fetch_add(1, Relaxed);
+        x
+    });
+    let sums = counted.cumsum(1);
+    let none = Tensor::<Vec<f64>>::from_vec([20_000, 0], vec![]).unwrap();
+    let call = outer().call((&none, &sums));
+    let computed = || count.swap(0, Relaxed);
+    assert_eq!(call.eval().unwrap()[0].shape(), [20_000, 0, 3]);
+    assert_eq!(computed(), 60_000);
+    let call = outer().call((&none, &sums)).deferred();
+    assert_eq!(call.eval().unwrap().shape(), [20_000, 0, 3]);
+    assert_eq!(computed(), 60_000);
+    let mut out = Tensor::full([20_000, 0, 3], 0.0).unwrap();
+    call.assign_to(&mut out).unwrap();
+    assert_eq!(computed(), 60_000);
 }

@@ -140,6 +140,21 @@ fn blocks_of_calls_are_stored_once() {
     }
 }
 
+/// Also where those of one layer are more than are kept in memory at once.
+#[test]
+fn blocks_of_large_cores_are_stored_once() {
+    let row = Tensor::from_index([60_000], |i| (i[0] % 251) as u8).unwrap();
+    let wide = row.view().broadcast([32, 32, 60_000]).unwrap();
+    let last = Gufunc::<[u8; 1], [f64; 1], _>::each("(n)->()", |[x], [mut out]| {
+        out[0] = f64::from(x[59_999]);
+    });
+    let mut out = blocks([32, 32], [16, 16]);
+    last.unwrap().call([&wide]).assign_to(&mut out).unwrap();
+    let stats = out.storage().stats();
+    assert!(stats.loads <= 2 && stats.stores == 4, "{stats:?}");
+    assert!(out.try_equal(Tensor::full([32, 32], 10.0).unwrap()).unwrap());
+}
+
 /// The first index at which a function fails is that of calls without blocks.
 #[test]
 fn the_first_failing_call_is_found() {
@@ -196,7 +211,7 @@ fn blocks_that_shrink_do_no_harm() {
     }
 }
 
-/// Counts its loads; block 1 cannot be loaded, and no block is kept in memory.
+/// Counts its loads; block 1 cannot be loaded, nothing is kept, and endless blocks cannot be stored.
 struct Gaps(usize, AtomicUsize);
 
 impl Blocks for Gaps {
@@ -218,7 +233,7 @@ impl Blocks for Gaps {
 
 impl BlocksMut for Gaps {
     fn store(&self, _: &[usize], _: &[i64]) -> Result<(), StorageError> {
-        Err(StorageError::new(0, "full"))
+        if self.0 == 4096 { Ok(()) } else { Err(StorageError::new(0, "full")) }
     }
 }
 
@@ -235,6 +250,25 @@ fn blocks_between_steps_are_not_loaded() {
     let sum = a.view().select(steps.clone()).unwrap() + b.view().select(steps).unwrap();
     assert!(sum.eval().unwrap().try_equal(&expected).unwrap());
     assert_eq!([a, b].map(|t| t.storage().stats().loads), [32, 32]);
+}
+
+/// An error of a block has its first index in the view, also where several axes run along one of storage.
+#[test]
+fn errors_of_blocks_of_rows_have_an_index() {
+    let rows = || {
+        let gaps = Chunked::new(Gaps(4096, AtomicUsize::new(0))).unwrap();
+        Tensor::new([64, 64], gaps).unwrap().slice(0, 1..).unwrap().slice(1, 1..60).unwrap()
+    };
+    let index = |mut t: Tensor<Chunked<Gaps>>| match pool(1).install(|| t.try_add_assign(1)) {
+        Err(Error::Storage { index, .. }) => index.map(|index| index.to_vec()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(index(rows()), Some(vec![0, 0]));
+    assert_eq!(index(rows().flip(0).unwrap().flip(1).unwrap()), Some(vec![62, 0]));
+    let turned = rows().flip(0).unwrap().transpose([1, 0]).unwrap();
+    assert_eq!(index(turned), Some(vec![0, 62]));
+    assert_eq!(index(rows().select(([5, 0, 9], ..)).unwrap()), Some(vec![1, 0]));
+    assert_eq!(index(rows().rotate([1, 0]).unwrap()), Some(vec![1, 0]));
 }
 
 /// An error of a block that is much longer than memory is told at once.
