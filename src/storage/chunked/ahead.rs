@@ -4,6 +4,7 @@ use super::cache::{Cache, lock};
 use super::{Blocks, Chunked, Inner};
 use crate::error::Result;
 use std::collections::VecDeque;
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread::{self, ThreadId};
@@ -69,7 +70,7 @@ impl Drop for Busy<'_> {
 }
 
 impl Ahead {
-    fn new<T: Copy>(threads: usize, cache: &Cache<T>) -> Self {
+    pub(super) fn new<T: Copy>(threads: usize, cache: &Cache<T>) -> Self {
         let (queue, signal) = (Mutex::default(), Condvar::new());
         let (unused, most) = (cache.totals.unused.clone(), (cache.blocks() / 2).max(1));
         Self { shared: Arc::new(Shared { queue, signal, unused, most }), threads }
@@ -152,8 +153,7 @@ where
     /// thread tells of blocks again, as evaluations do every few boxes, and never fill more than half of the cache with
     /// blocks that were not used yet.
     ///
-    /// 0, which is what a new one has, loads nothing ahead: best for what is computed or lies in memory. This is called
-    /// last: the other `with_` methods give storage that loads nothing ahead.
+    /// 0, which is what a new one has, loads nothing ahead: best for what is computed or lies in memory.
     ///
     /// # Errors
     ///
@@ -169,20 +169,28 @@ where
     /// # Ok::<(), Error>(())
     /// ```
     pub fn with_ahead(self, loads: usize) -> Result<Self> {
-        let chunked = self.changed(|inner| {
-            inner.ahead = (loads > 0).then(|| Ahead::new(loads, &inner.cache));
-        });
-        for ahead in chunked.inner.ahead.iter().cycle().take(loads) {
-            let (ahead, inner) = (ahead.clone(), Arc::downgrade(&chunked.inner.0));
-            let thread = thread::Builder::new().name("lensor-ahead".into());
-            if let Err(error) = thread.spawn(move || load_all(&ahead, &inner)) {
-                // Dropping this stores what is unsaved as well, but swallows errors.
-                chunked.inner.flush()?;
-                return Err(error.into());
-            }
+        let starter = (loads > 0).then_some((loads, start as _));
+        let (chunked, started) = self.changed(|inner| inner.starter = starter);
+        if let Err(error) = started {
+            // Dropping this stores what is unsaved as well, but swallows errors.
+            chunked.inner.flush()?;
+            return Err(error.into());
         }
         Ok(chunked)
     }
+}
+
+/// Starts the threads that load ahead, if there are to be any.
+fn start<S: Blocks + 'static>(storage: &Arc<Inner<S>>) -> io::Result<()>
+where
+    S::Elem: 'static,
+{
+    for ahead in storage.ahead.iter().flat_map(|ahead| std::iter::repeat_n(ahead, ahead.threads)) {
+        let (ahead, storage) = (ahead.clone(), Arc::downgrade(storage));
+        let thread = thread::Builder::new().name("lensor-ahead".into());
+        thread.spawn(move || load_all(&ahead, &storage))?;
+    }
+    Ok(())
 }
 
 /// Loads what comes until the storage is gone.

@@ -23,6 +23,7 @@ use claims::Claims;
 use inside::Inside;
 use shard::Held;
 use std::fmt;
+use std::io;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -89,8 +90,12 @@ where
     /// readers do not try it again.
     refused: AtomicUsize,
     ahead: Option<Ahead>,
+    /// How many threads load ahead, and what starts them.
+    starter: Option<(usize, Starter<S>)>,
     check: Option<Arc<Check>>,
 }
+
+type Starter<S> = fn(&Arc<Inner<S>>) -> io::Result<()>;
 
 type Saver<S> = fn(&S, &[usize], &[<S as Blocks>::Elem]) -> Result<(), StorageError>;
 type Check = dyn Fn() -> Result<(), StorageError> + Send + Sync;
@@ -147,8 +152,8 @@ where
         Ok(Self::of(Inner::new(Arc::new(storage), sides, blocks)))
     }
 
-    /// The same with an empty cache of so many bytes, and of at least one block for each processor, which counts from 0
-    /// and loads nothing ahead. It takes over blocks that are not stored. Clones keep their cache: theirs are stored first,
+    /// The same with an empty cache of so many bytes, and of at least one block for each processor, which counts from 0.
+    /// It takes over blocks that are not stored. Clones keep their cache: theirs are stored first,
     /// but for those that cannot be, which stay with the clones; and what is written by way of one cache from then on may
     /// not be seen by way of the other.
     #[must_use]
@@ -160,7 +165,7 @@ where
     /// As [`Self::with_budget`], with a cache of so many blocks, at least one.
     #[must_use]
     pub fn with_blocks(self, blocks: usize) -> Self {
-        self.changed(|inner| inner.cache = Cache::new(blocks))
+        self.changed(|inner| inner.cache = Cache::new(blocks)).0
     }
 
     /// As [`Self::with_blocks`], with `check` asked before every load: an error of it ends the evaluation, and what
@@ -170,19 +175,20 @@ where
         self,
         check: impl Fn() -> Result<(), StorageError> + Send + Sync + 'static,
     ) -> Self {
-        self.changed(|inner| inner.check = Some(Arc::new(check)))
+        self.changed(|inner| inner.check = Some(Arc::new(check))).0
     }
 
     fn of(inner: Inner<S>) -> Self {
         Self { inner: Arc::new(Owner(Arc::new(inner))) }
     }
 
-    /// Another cache of the same storage.
-    fn changed(self, change: impl FnOnce(&mut Inner<S>)) -> Self {
+    /// Another cache of the same storage, and whether all threads could be started that load ahead.
+    fn changed(self, change: impl FnOnce(&mut Inner<S>)) -> (Self, io::Result<()>) {
         let old = &self.inner;
         let mut inner = Inner::new(old.storage.clone(), old.sides.clone(), old.cache.blocks());
-        inner.check = old.check.clone();
+        (inner.check, inner.starter) = (old.check.clone(), old.starter);
         change(&mut inner);
+        inner.ahead = inner.starter.map(|(threads, _)| Ahead::new(threads, &inner.cache));
         let has_clones = Arc::strong_count(old) > 1;
         if let Some(ahead) = old.ahead.as_ref().filter(|_| !has_clones) {
             // Threads that load ahead store blocks to make room.
@@ -202,7 +208,9 @@ where
         if let Some(saver) = old.saver.get() {
             inner.saver.get_or_init(|| *saver);
         }
-        Self::of(inner)
+        let chunked = Self::of(inner);
+        let started = chunked.inner.starter.map_or(Ok(()), |(_, start)| start(&chunked.inner.0));
+        (chunked, started)
     }
 
     /// The storage below. What was written to it behind the cache may not be seen.
@@ -230,7 +238,8 @@ where
         let cache = Cache::new(blocks);
         let (claims, saver) = (Claims::default(), OnceLock::new());
         let refused = AtomicUsize::new(usize::MAX);
-        Self { storage, sides, cache, claims, saver, refused, ahead: None, check: None }
+        let (ahead, starter, check) = (None, None, None);
+        Self { storage, sides, cache, claims, saver, refused, ahead, starter, check }
     }
 
     /// A block, from the cache if it is there.

@@ -23,11 +23,21 @@ fn blocks_are_loaded_ahead() {
         let small = Chunked::new(Slow::new(1)).unwrap().with_blocks(4).with_ahead(8).unwrap();
         assert_eq!(tensor(small.clone()).sum(..).item().unwrap(), u64::from(SUM));
         // What is not used yet fills half of it, however many threads load.
-        let half = Chunked::new(Slow::new(5)).unwrap().with_blocks(4).with_ahead(8).unwrap();
+        let new = || Chunked::new(Slow::new(5)).unwrap();
         let next: Vec<_> = (0..8).map(|k| [k / 4, k % 4].into_iter().collect()).collect();
-        half.expect(&next);
-        std::thread::sleep(Duration::from_millis(100));
-        assert_eq!(half.stats().loads, 2);
+        // In whatever order it is told what they are to be.
+        let halves = [
+            new().with_blocks(4).with_ahead(8).unwrap(),
+            new().with_ahead(8).unwrap().with_blocks(4),
+            new().with_blocks(4).with_ahead(1).unwrap().with_check(|| Ok(())),
+        ];
+        for half in halves {
+            assert!(half.ahead() > 0);
+            half.expect(&next);
+            std::thread::sleep(Duration::from_millis(200));
+            assert_eq!(half.stats().loads, 2);
+        }
+        assert_eq!(new().with_ahead(8).unwrap().with_ahead(0).unwrap().with_blocks(4).ahead(), 0);
     });
 }
 
