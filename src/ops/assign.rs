@@ -1,7 +1,7 @@
 //! Copies out of tensors and assignments into them.
 
 use crate::error::{Error, Result};
-use crate::expr::{BoxExpr, Expr, IntoExpr, Lazy};
+use crate::expr::{BoxExpr, Expr, Lazy, Pairs};
 use crate::map::AddressMap;
 use crate::storage::{Reader, Sparse, Writer};
 use crate::tensor::Tensor;
@@ -134,10 +134,18 @@ impl<W: Writer> Tensor<W> {
     /// let row = Tensor::from_vec([2], vec![1, 2])?;
     /// t.view_mut().transpose([1, 0])?.assign(&row)?;
     /// assert_eq!(t.to_vec()?, [1, 1, 2, 2]);
+    ///
+    /// // A literal takes the element type of this view.
+    /// let mut halves = Tensor::full([2], 0.5_f32)?;
+    /// halves.assign(1.5)?;
+    /// assert_eq!(halves.to_vec()?, [1.5, 1.5]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn assign<X: IntoExpr<Elem = W::Elem>>(&mut self, source: X) -> Result<()> {
-        Lazy(source.into_expr()).assign_to(self)
+    pub fn assign<X>(&mut self, source: X) -> Result<()>
+    where
+        W::Elem: Pairs<X>,
+    {
+        Lazy(<W::Elem as Pairs<X>>::pair(source)).assign_to(self)
     }
 
     /// Replaces the elements of this view by an expression of the old ones, as if those had been
