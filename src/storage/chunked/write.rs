@@ -25,6 +25,16 @@ where
     pub error: StorageError,
 }
 
+/// Why; the cache is let go.
+impl<S: Blocks> From<NotStored<S>> for Error
+where
+    S::Elem: 'static,
+{
+    fn from(refused: NotStored<S>) -> Self {
+        refused.error.into()
+    }
+}
+
 impl<S: BlocksMut> Chunked<S>
 where
     S::Elem: 'static,
@@ -52,6 +62,15 @@ where
     /// # Errors
     ///
     /// [`NotStored`], with this cache in it, if a block cannot be stored or if there are clones.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::storage::{BlockMemory, Chunked};
+    /// let mut t = Tensor::new([4, 4], Chunked::new(BlockMemory::new([4, 4], [2, 2], 0)?)?)?;
+    /// t.assign(7)?;
+    /// let blocks: BlockMemory<i32> = t.into_storage().into_inner()?;
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn into_inner(self) -> Result<S, NotStored<S>> {
         let shared = |chunked| NotStored {
             chunked,

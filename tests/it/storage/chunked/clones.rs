@@ -234,6 +234,8 @@ fn storage_is_given_back_once() {
     let _clone = own.clone();
     let refused = own.into_inner().unwrap_err();
     assert_eq!(refused.source().unwrap().to_string(), refused.error.to_string());
+    let text = "storage failed at address 0: a clone shares the storage";
+    assert_eq!(lensor::Error::from(refused).to_string(), text);
 }
 
 /// A store that panics keeps its block, hinders no other block and does not end the process.
