@@ -27,9 +27,9 @@ fn main() -> Result<(), Box<dyn AnyError>> {
 
     let of_month = temperature.view().mean(0).eval()?;
     let anomaly = temperature.view() - &of_month;
-    let of_year = (&anomaly).mean(1).eval()?;
+    let of_year = anomaly.view().mean(1).eval()?;
     let time_line = anomaly.clone().reshape([YEARS * MONTHS])?;
-    let season = (&time_line).rolling(0, 5).mean().eval()?;
+    let season = time_line.view().rolling(0, 5).mean().eval()?;
 
     // Decades are rows of 120 months.
     let decades = anomaly.clone().slice(0, 0..60)?.reshape([6, 10 * MONTHS])?;
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
     println!("warmest five months: {peak:+.2} °C around {year}-{month:02}");
 
     // Across a year and along the months; inside, where neighbours stand on both sides.
-    let gradient = (&anomaly).gradient([1.0, 1.0], EdgeOrder::First).eval()?;
+    let gradient = anomaly.view().gradient([1.0, 1.0], EdgeOrder::First).eval()?;
     let steepness = (&gradient * &gradient).sum(2).eval()?.lazy().sqrt().slice(0, 1..YEARS - 1)?;
     let steepest = steepness.argmax(..).item()? + MONTHS;
     println!("steepest change: {}-{:02}", FIRST_YEAR + steepest / MONTHS, steepest % MONTHS + 1);

@@ -114,7 +114,7 @@ fn converges(
 ) -> Result<f64, Error> {
     let corners = corners(mesh)?;
     let [normals, areas] = facets()?.call([&corners]).outputs();
-    let area = (&areas).sum(..).item()?;
+    let area = areas.view().sum(..).item()?;
     // A face and the origin span a sixth of what its corners do.
     let volume = det().call([&corners]).lazy().sum(..).item()? / 6.0;
     let error = exact_area - area;
@@ -214,7 +214,7 @@ fn knot(along: usize, around: usize) -> Result<Mesh, Error> {
     let [side] = normalize().call([cross().call([&up, &tangents])]).eval()?;
     let [centres, up, side] = [centres, up, side].map(|t| t.insert_axis(1));
     let angles = linspace_open(0.0, TAU, around)?.insert_axis(1)?;
-    let ring = (&angles).cos() * side? + (&angles).sin() * up?;
+    let ring = angles.view().cos() * side? + angles.view().sin() * up?;
     let points = (ring * TUBE + centres?).eval()?.reshape([along * around, 3])?;
 
     let number = Tensor::<Vec<usize>>::from_index([along, around], |i| i[0] * around + i[1])?;

@@ -9,7 +9,7 @@ mod index;
 mod ragged;
 
 use foreign::Foreign;
-pub use gufunc::{Cause, CoreAxesFlaw, ElementaryError, SignatureFlaw};
+pub use gufunc::{Cause, CoreAxesFlaw, SignatureFlaw};
 use std::fmt::{Debug, Formatter};
 use std::ops::Range;
 use std::sync::Arc;

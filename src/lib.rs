@@ -32,10 +32,10 @@
 //! | call | gives | computed |
 //! |---|---|---|
 //! | views: `transpose`, `select`, `reshape` .. | `Result` of a view, checked now | never |
-//! | operators, functions, `cast`, `choose` | [`Lazy`], which carries errors | in each evaluation that reads it |
-//! | folds, scans, windows, sorts, products, `stencil` | [`Deferred`], which carries errors | once in each evaluation that reads it |
+//! | operators, functions, `cast`, `choose`, `outer`, `diff`, `stencil` | [`Lazy`], which carries errors | in each evaluation that reads it |
+//! | folds, scans, windows, sorts, derivatives, convolutions, `matmul`, `einsum`, `times_dense` | [`Deferred`], which carries errors | once in each evaluation that reads it |
 //! | `eval`, `to_vec`, `item`, `assign`, `for_each_box` | `Result` of elements | now |
-//! | what has a shape that elements decide: `extract`, `unique`, `nonzero`, `group_by`; sparse products | `Result` of tensors | now |
+//! | what has a shape that elements decide: `extract`, `unique`, `nonzero`, `group_by`; products of sparse tensors | `Result` of tensors | now |
 //!
 //! The map of a view runs both ways: [`AddressMap::to_local`] gives the address of an index,
 //! [`AddressMap::to_global`] every index that shows an address.
@@ -110,8 +110,8 @@
 //!
 //! # Reductions, scans and lanes
 //!
-//! Folds along axes are methods of [`Reduce`]; they are [`Deferred`]: computed when asked for, fused with the expression they fold, and operands themselves. A
-//! [`Reducer`](reduce::Reducer) of your own brings axes, masks, [scans](scan), [windows](rolling) and
+//! Folds along axes are methods of [`Reduce`]; they are [`Deferred`]: computed when asked for, fused with the expression
+//! they fold, and operands themselves. A [`Reducer`](reduce::Reducer) of your own brings axes, masks, [scans](scan), [windows](rolling) and
 //! [`segments`] with it. What needs whole [`lanes`] is sorted, searched and picked from along any
 //! axis; [`stencil`] has derivatives and convolutions, [`linalg`] products, [`generate`] ranges and grids.
 //!
@@ -319,6 +319,7 @@ pub mod prelude {
     pub use crate::lanes::{Lanes as _, SortOrder};
     pub use crate::linalg::Linalg as _;
     pub use crate::ragged::{ElementwiseRagged as _, LanesRagged as _, ReduceRagged as _};
+    pub use crate::reduce::{Accumulate as _, Modes as _, Separate as _};
     pub use crate::rolling::Rolling as _;
     pub use crate::scan::Scan as _;
     pub use crate::segments::Segments as _;

@@ -236,7 +236,7 @@ fn sorts(bench: &mut Bench, count: usize) {
     };
     let data: Vec<f64> = std::iter::repeat_with(next).take(count * 64).collect();
     let t = Tensor::new([count, 64], &data).expect("an input");
-    let (sort, lanes) = (gufunc::sort(), (&t).sort(1, SortOrder::Ascending));
+    let (sort, lanes) = (gufunc::sort(), t.view().sort(1, SortOrder::Ascending));
     let mut out = Tensor::full([count, 64], 0.0).expect("an output");
     let (mut other, mut plain) = (out.clone(), data.clone());
     sort.call([&t]).assign_to(&mut out).expect("a sort");

@@ -208,7 +208,8 @@ fn sorts(bench: &mut Bench, name: &str, lengths: Vec<usize>, mean: usize) {
     let offsets = Offsets::from_lengths(lengths.iter().copied()).expect("offsets");
     let r = Ragged::new([lengths.len()], offsets, Tensor::new([items], &data).expect("items"))
         .expect("rows");
-    let found = (&r).sort(1, SortOrder::Ascending).eval().expect("rows").to_vec().expect("items");
+    let found =
+        r.view().sort(1, SortOrder::Ascending).eval().expect("rows").to_vec().expect("items");
     let mut at = 0;
     for &length in &lengths {
         let mut row = data[at..at + length].to_vec();
@@ -222,10 +223,10 @@ fn sorts(bench: &mut Bench, name: &str, lengths: Vec<usize>, mean: usize) {
         bytes: 2 * 4 * items + 4 * lengths.len(),
         reach: 1.5,
         ours: &mut || {
-            black_box((&r).sort(1, SortOrder::Ascending).eval().expect("rows"));
+            black_box(r.view().sort(1, SortOrder::Ascending).eval().expect("rows"));
         },
         naive: &mut || {
-            black_box((&dense).sort(1, SortOrder::Ascending).eval().expect("rows"));
+            black_box(dense.view().sort(1, SortOrder::Ascending).eval().expect("rows"));
         },
         ndarray: None,
     });

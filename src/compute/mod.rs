@@ -147,6 +147,18 @@ impl<C: Compute + ?Sized> Compute for &C {
         (**self).collect(count)
     }
 
+    fn only(&self) -> Result<Option<C::Elem>> {
+        (**self).only()
+    }
+
+    fn boxes(&self, limit: usize) -> Result<Boxes> {
+        (**self).boxes(limit)
+    }
+
+    fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<C::Elem>>> {
+        (**self).eval_box(ranges)
+    }
+
     fn explain(&self) -> Result<Explanation> {
         (**self).explain()
     }

@@ -133,9 +133,6 @@ impl CoreAxesFlaw {
     }
 }
 
-/// What an elementary function reports: any error, a string for example.
-pub type ElementaryError = Box<dyn Error + Send + Sync>;
-
 /// What an elementary function reported, to be cloned and compared. Compares by its text.
 #[derive(Clone, thiserror::Error)]
 #[error("{}", Foreign(.0))]
@@ -143,7 +140,7 @@ pub struct Cause(Arc<dyn Error + Send + Sync>);
 
 impl Cause {
     /// Of what a function reported.
-    pub fn new(error: impl Into<ElementaryError>) -> Self {
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(Arc::from(error.into()))
     }
 

@@ -73,7 +73,7 @@ macro_rules! binary_ops {
 /// Plain numbers have none of these methods, though they can stand as operands.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no elementwise functions",
-    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
+    note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"
 )]
 pub trait Elementwise: IntoExpr + Sized {
     elementwise_methods!([Lazy Apply IntoExpr into_expr Pairs]);

@@ -39,7 +39,7 @@ pub(crate) fn elements<E: Expr>(e: &Lazy<E>) -> Result<Cow<'_, [E::Elem]>> {
 /// of deferred operations among the operands. What lies in memory in row-major order is not copied.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be evaluated in parts",
-    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these can"
+    note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these can"
 )]
 pub trait Pieces: IntoExpr + Sized {
     /// Calls `visit` with boxes of at most `most` elements, and of at least one: a range for each axis, and the

@@ -1,4 +1,4 @@
-//! Gufuncs and their calls, which are lazy.
+//! Gufuncs and their calls, which are deferred.
 
 use super::arguments::{Arguments, Destinations, Held};
 use super::axes::Options;

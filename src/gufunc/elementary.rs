@@ -1,12 +1,15 @@
 //! Elementary functions: what is called for every index of a loop.
 
 use super::sealed::Sealed;
-use crate::error::{ElementaryError, Error, Result};
+use crate::error::{Error, Result};
 use crate::kernel::{Kernel, dispatch, prefetch_at};
 use crate::map::AddressMap;
 use crate::memory::opaque;
 use crate::ops::cores;
 use std::fmt;
+
+/// What an elementary function reports: any error, a string for example.
+pub type ElementaryError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Element types of inputs: a tuple of one to six types, or an array of one type. Sealed.
 #[diagnostic::on_unimplemented(

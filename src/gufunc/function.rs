@@ -1,10 +1,10 @@
 //! Gufuncs: elementary functions with their signatures.
 
 use super::axes::Options;
-use super::elementary::{Each, Elementary, Inputs, Outcome, Outputs};
+use super::elementary::{Each, Elementary, ElementaryError, Inputs, Outcome, Outputs};
 use super::fit::{CoreDims, Fit, Given, fit};
 use super::signature::Signature;
-use crate::error::{Cause, ElementaryError, Error, Result};
+use crate::error::{Cause, Error, Result};
 use crate::ops::cores;
 use crate::shape::Shape;
 use std::fmt;

@@ -56,7 +56,7 @@ mod update;
 pub use self::core::{Core, CoreMut};
 pub use arguments::{Arguments, Destinations, Held, Several, Tuple};
 pub use call::{Call, Single};
-pub use elementary::{Args, Each, Elementary, Inputs, Outcome, Outputs, Place};
+pub use elementary::{Args, Each, Elementary, ElementaryError, Inputs, Outcome, Outputs, Place};
 pub(crate) use eval::Calling;
 pub use fit::CoreDims;
 pub(crate) use fit::Fit;
@@ -67,9 +67,6 @@ pub use request::CallShapes;
 pub(crate) use rows::{CoreExtents, CoreRanks, Given, of_cores};
 pub use signature::Signature;
 pub use update::FirstAndRest;
-
-/// What an elementary function reports: any error, a string for example.
-pub type ElementaryError = Box<dyn std::error::Error + Send + Sync>;
 
 mod sealed {
     /// Lists of element types and of operands are closed.

@@ -4,8 +4,11 @@ use super::arguments::Held;
 use super::call::{Call, Single};
 use super::elementary::{Elementary, Inputs, Outputs};
 use crate::compute::{Deferred, Pending};
-use crate::dtype::{Arithmetic, Bits, Signed};
+use crate::dtype::{Arithmetic, Bits, Real, Signed};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::expr::*;
+use crate::ops::compare::comparisons;
 use crate::ops::diff::Diff;
 use crate::ops::indexing::Indexing;
 use crate::ops::lanes::Lanes;
@@ -59,6 +62,11 @@ for_calls! {
     Elementwise [] Pieces [] Reduce [] Lanes [] Scan [] Rolling [] Segments [] Indexing [] Diff [] Stencil []
     Linalg [<Elem: Arithmetic + 'static>]
 }
+
+comparisons!(
+    [I: Inputs, O: Single, F: Elementary<I, O>, H: Held<I>, M: Expr<Elem = bool>]
+        Call<I, O, F, H, M>, O::Elem
+);
 
 operators! {
     [Lazy Apply Expr Pairs]

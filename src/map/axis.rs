@@ -8,28 +8,28 @@ use num_traits::Euclid;
 /// Longest axis for which a table of positions is made. Beyond it a stage serves.
 pub(super) const TABLE_LIMIT: usize = 1 << 20;
 
-/// How the positions along an axis follow its digits `0..extent`.
+/// How the positions along an axis follow its indexes `0..extent`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Pattern {
-    /// Position `i` at digit `i`.
+    /// Position `i` at index `i`.
     Linear,
-    /// Position `(shift + i * step) mod period` at digit `i`: rotated and repeated axes.
+    /// Position `(shift + i * step) mod period` at index `i`: rotated and repeated axes.
     Cyclic {
         /// Number of positions in the cycle.
         period: usize,
-        /// Position of digit 0.
+        /// Position of index 0.
         shift: usize,
-        /// Positions from one digit to the next.
+        /// Positions from one index to the next.
         step: usize,
     },
-    /// Position `table[i]` at digit `i`.
+    /// Position `table[i]` at index `i`.
     Listed(Table),
 }
 
-/// One axis: digit `i` contributes `stride * position(i)` to the address.
+/// One axis: index `i` along it contributes `stride * position(i)` to the address.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AxisMap {
-    /// Length of the axis, in digits.
+    /// Length of the axis.
     pub extent: usize,
     /// Distance of neighbouring positions, in elements.
     pub stride: isize,
@@ -41,7 +41,7 @@ pub struct AxisMap {
 pub(crate) type Normal = (AxisMap, i128);
 
 impl AxisMap {
-    /// An axis whose positions are its digits.
+    /// An axis whose positions are its indexes.
     pub fn linear(extent: usize, stride: isize) -> Self {
         Self { extent, stride, pattern: Pattern::Linear }
     }

@@ -223,7 +223,7 @@ impl AddressMap {
         Ok(self.settled())
     }
 
-    /// Turns one axis around.
+    /// Reverses one axis.
     ///
     /// # Errors
     ///

@@ -45,11 +45,11 @@ macro_rules! comparisons {
             /// # Ok::<(), Error>(())
             /// ```
             #[doc(alias = "array_equal")]
-            pub fn try_equal<X: IntoExpr<Elem = $Elem>>(&self, other: X) -> Result<bool>
+            pub fn try_equal<X: IntoExpr<Elem = $Elem>>(&self, other: X) -> $crate::error::Result<bool>
             where
                 $Elem: PartialEq,
             {
-                equal(Lazy(self.into_expr()), Lazy(other.into_expr()))
+                $crate::ops::compare::equal(Lazy(self.into_expr()), Lazy(other.into_expr()))
             }
 
             /// Whether elements differ by at most `absolute + relative * |other|`, shapes stretched to one
@@ -67,16 +67,18 @@ macro_rules! comparisons {
             /// # Ok::<(), Error>(())
             /// ```
             #[doc(alias = "allclose")]
-            pub fn all_close<X>(&self, other: X, relative: $Elem, absolute: $Elem) -> Result<bool>
+            pub fn all_close<X>(&self, other: X, relative: $Elem, absolute: $Elem) -> $crate::error::Result<bool>
             where
                 X: IntoExpr<Elem = $Elem>,
                 $Elem: Real,
             {
-                close((self, other), relative, absolute)
+                $crate::ops::compare::close((self, other), relative, absolute)
             }
         }
     };
 }
+pub(crate) use comparisons;
+
 comparisons!([S: Reader] Tensor<S>, S::Elem);
 comparisons!([E: Expr] Lazy<E>, E::Elem);
 comparisons!([C: Compute] Deferred<C>, C::Elem);
@@ -90,7 +92,7 @@ pub(crate) fn is_close<T: Real>(relative: T, absolute: T) -> impl Fn((T, T)) -> 
     }
 }
 
-fn equal<A, B>(a: Lazy<A>, b: Lazy<B>) -> Result<bool>
+pub(crate) fn equal<A, B>(a: Lazy<A>, b: Lazy<B>) -> Result<bool>
 where
     A: Expr<Elem: PartialEq>,
     B: Expr<Elem = A::Elem>,
@@ -99,7 +101,7 @@ where
     Ok(shape == b.shape()? && all(&zip_with((a, b), |(a, b)| a == b), &shape)?)
 }
 
-fn close<A, B>(operands: (A, B), relative: A::Elem, absolute: A::Elem) -> Result<bool>
+pub(crate) fn close<A, B>(operands: (A, B), relative: A::Elem, absolute: A::Elem) -> Result<bool>
 where
     A: IntoExpr<Elem: Real>,
     B: IntoExpr<Elem = A::Elem>,

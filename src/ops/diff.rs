@@ -17,7 +17,7 @@ const DEEPEST: usize = 5;
 /// Differences as a method of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it away.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no differences",
-    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
+    note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"
 )]
 pub trait Diff: IntoExpr + Sized {
     /// Differences of order `n` along `axis`: of neighbours for order 1, of the differences of order

@@ -2,7 +2,7 @@
 
 mod along;
 mod assign;
-mod compare;
+pub(crate) mod compare;
 mod contraction;
 pub(crate) mod cores;
 pub mod diff;

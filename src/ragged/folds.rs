@@ -10,7 +10,7 @@ use crate::ops::reduce::{
 
 macro_rules! of_rows {
     ($($(#[$about:meta])* $name:ident: $Reducer:ty = $value:expr, $x:tt => $y:tt;)*) => {
-        /// Folds of ragged tensors and expressions as methods. Each is lazy, and fused with the expression it folds.
+        /// Folds of ragged tensors and expressions as methods. Each is deferred, and fused with the expression it folds.
         ///
         /// These axes fold, here those of `r`, which is `n * var`, and of `m`, `n * var * 2`:
         ///

@@ -52,12 +52,12 @@ macro_rules! ragged_views {
             /// ```
             /// use lensor::ragged::Ragged;
             /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![7]])?;
-            /// let picks = Ragged::from_nested(vec![vec![2_usize, 0], vec![0, 0, 0]])?;
-            /// assert_eq!(r.take(1, &picks)?.to_string(), "[[3, 1], [7, 7, 7]]");
+            /// let indexes = Ragged::from_nested(vec![vec![2_usize, 0], vec![0, 0, 0]])?;
+            /// assert_eq!(r.take(1, &indexes)?.to_string(), "[[3, 1], [7, 7, 7]]");
             /// # Ok::<(), lensor::Error>(())
             /// ```
-            take(axis: usize, picks: impl $crate::ragged::IntoRagged<Elem = usize>) => |shown| {
-                shown.taken(axis, &evaluate(&picks.into_ragged_expr(), Stretch::Rows)?)
+            take(axis: usize, indexes: impl $crate::ragged::IntoRagged<Elem = usize>) => |shown| {
+                shown.taken(axis, &evaluate(&indexes.into_ragged_expr(), Stretch::Rows)?)
             };
             /// The items of each row of a var axis where a mask is true: ragged, with the axes up to this one.
             ///

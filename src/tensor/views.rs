@@ -183,7 +183,7 @@ macro_rules! view_operations {
             self.rewrite(&mut |map| map.repeated(axis, &counts))
         }
 
-        /// Turns one axis around. Copies nothing.
+        /// Reverses one axis. Copies nothing.
         ///
         /// # Errors
         ///

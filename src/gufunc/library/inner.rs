@@ -2,9 +2,8 @@
 
 use super::{Called, named};
 use crate::dtype::Arithmetic;
-use crate::error::ElementaryError;
 use crate::gufunc::elementary::one_by_one;
-use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
+use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
 use crate::kernel::{Kernel, LARGE, dispatch, prefetch_span};
 
 /// Sums that a product of vectors keeps at once, and terms of a part of a long one, as those of

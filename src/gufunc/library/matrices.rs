@@ -3,9 +3,8 @@
 use super::matrix::{det_several, inv as inverse, solve as solution};
 use super::{Called, named};
 use crate::dtype::Real;
-use crate::error::ElementaryError;
 use crate::gufunc::elementary::one_by_one;
-use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
+use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
 use crate::kernel::{Kernel, dispatch};
 use crate::memory::try_reserve_exact;
 

@@ -35,10 +35,9 @@ pub use vectors::{
     cumulative, minmax, norm, normalize, sort,
 };
 
-use super::elementary::{Elementary, Inputs, Outputs};
+use super::elementary::{Elementary, ElementaryError, Inputs, Outputs};
 use super::function::{Gufunc, Rules};
 use super::signature::Signature;
-use crate::error::ElementaryError;
 use std::sync::{Arc, OnceLock};
 
 /// What a call comes to.

@@ -2,8 +2,7 @@
 
 use super::{Called, named};
 use crate::dtype::Arithmetic;
-use crate::error::ElementaryError;
-use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
+use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
 use crate::kernel::gemm::Matrix;
 use crate::kernel::inner;
 use crate::ops::linalg::multiply;

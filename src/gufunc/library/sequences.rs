@@ -2,9 +2,8 @@
 
 use super::{Called, named};
 use crate::dtype::{Arithmetic, Real, Sortable};
-use crate::error::ElementaryError;
 use crate::gufunc::elementary::one_by_one;
-use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
+use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
 use crate::kernel::{Kernel, LARGE, dispatch};
 
 /// Values of a polynomial that are computed side by side.

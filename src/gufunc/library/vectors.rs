@@ -2,8 +2,7 @@
 
 use super::{Called, named};
 use crate::dtype::{Order, Real, Sortable};
-use crate::error::ElementaryError;
-use crate::gufunc::{Args, Core, CoreMut, Elementary, Gufunc};
+use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
 use crate::ops::lanes::{SortOrder, sort_runs};
 use crate::ops::reduce::{ArgMax, ArgMin, Max, Min, Norm, Reducer, Undefined};
 use crate::ops::scan::scan_run;

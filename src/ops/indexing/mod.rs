@@ -44,7 +44,7 @@ const PIECE: usize = 1 << 16;
 /// Reading at lists of indexes, see the [module](self).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read at a list of indexes",
-    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these can"
+    note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these can"
 )]
 pub trait Indexing: IntoExpr + Sized {
     /// The indexes of all elements that are neither `false` nor 0, in row-major order: a tensor of shape

@@ -185,7 +185,7 @@ macro_rules! quantiles {
 /// results or one lane cannot be kept, and what the evaluation of the operand reports, see [`Lazy::eval`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no lanes",
-    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
+    note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"
 )]
 pub trait Lanes: IntoExpr + Sized {
     /// The elements of every lane in order. Follows NumPy's `sort` with `kind="stable"`.

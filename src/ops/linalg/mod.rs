@@ -62,7 +62,7 @@ type Outer<X, R> = Lazy<Apply<MulOp, (<X as IntoExpr>::Expr, <R as IntoExpr>::Ex
 /// Products as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it away.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no products",
-    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
+    note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"
 )]
 pub trait Linalg: IntoExpr + Sized
 where

@@ -1,7 +1,7 @@
 //! Reductions: folds along axes, made of pieces.
 //!
 //! A [`Reducer`] is a fold in pieces; [`Reduce`] has the ones that most programs need as methods, and
-//! [`Reduce::fold`] takes any other. A [`Reduction`] is lazy: it is computed by [`Reduction::eval`], block
+//! [`Reduce::fold`] takes any other. A [`Reduction`] is deferred: it is computed by [`Reduction::eval`], block
 //! by block, fused with the expression it folds.
 //!
 //! ```
@@ -79,7 +79,7 @@ pub type Products<A, B> = Apply<MulOp, (<A as IntoExpr>::Expr, <B as IntoExpr>::
 /// evaluation of the operand reports, see [`Lazy::eval`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be folded along axes",
-    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these can; a `Ragged` has `ReduceRagged`"
+    note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these can; a `Ragged` has `ReduceRagged`"
 )]
 pub trait Reduce: IntoExpr + Sized {
     /// Folds the elements along `axes` with a reducer, or with several at once if it is a tuple of them.

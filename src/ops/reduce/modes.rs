@@ -52,7 +52,7 @@ pub trait Modes {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::reduce::{Modes, AxisOrder};
+    /// use lensor::reduce::AxisOrder;
     /// let x = Tensor::from_nested([[1, 2], [3, 4]])?;
     /// let y = Tensor::from(vec![10, 20]);
     /// let by_row = (&x, &y).broadcast_mode(AxisOrder::C, |(x, y)| x + y);
@@ -84,7 +84,7 @@ pub trait Accumulate<R> {
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::reduce::{Accumulate, AxisOrder, Sum};
+    /// use lensor::reduce::{AxisOrder, Sum};
     /// let x = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
     /// let y = Tensor::from(vec![10.0, 20.0]);
     /// let z = (&x, &y).accumulate_mode(AxisOrder::C, Sum, |(sum, y)| sum * y);

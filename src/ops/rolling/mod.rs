@@ -64,7 +64,7 @@ pub mod states {
 /// `t.view().windows(axis, n)?.median(t.rank())`, see [`Lanes::median`](crate::lanes::Lanes::median).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no rolling windows",
-    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
+    note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"
 )]
 pub trait Rolling: IntoExpr + Sized {
     /// Windows of `window` neighbours along `axis`. Choose the fold by the next method, as in `.sum()`.

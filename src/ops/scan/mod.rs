@@ -68,7 +68,7 @@ macro_rules! scans {
 /// what the evaluation of the operand reports, see [`Lazy::eval`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no scans",
-    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
+    note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"
 )]
 pub trait Scan: IntoExpr + Sized {
     /// What any reducer gives after each element along `axis`.

@@ -45,7 +45,7 @@ use std::ops::Range;
 /// evaluation of the operand reports, see [`Lazy::eval`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no segments",
-    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
+    note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"
 )]
 pub trait Segments: IntoExpr + Sized {
     /// The segments of `axis` between neighbouring offsets: `n + 1` offsets that do not fall give `n` results.

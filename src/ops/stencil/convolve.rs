@@ -25,7 +25,7 @@ const WORK: usize = 1 << 22;
 /// Products that take as long as an element of a slab takes to be had, or less.
 const EVALUATED: usize = 64;
 
-/// Weighted sums of neighbours: a correlation, or a convolution, whose kernel is turned around.
+/// Weighted sums of neighbours: a correlation, or a convolution, whose kernel is flipped.
 #[derive(Debug, Clone)]
 pub struct Correlation<E, K> {
     operand: Lazy<E>,

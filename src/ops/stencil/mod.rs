@@ -39,7 +39,7 @@ use derivative::Kind;
 /// away.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no stencils",
-    note = "`&Tensor`, `Lazy` expressions, deferred operations and references to these have them"
+    note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"
 )]
 pub trait Stencil: IntoExpr + Sized {
     /// The derivative along one axis, with the shape of the operand.
@@ -254,7 +254,7 @@ pub trait Stencil: IntoExpr + Sized {
         Correlation::deferred(self.into_expr(), kernel.into_expr(), mode, true)
     }
 
-    /// The correlation with a kernel of the same rank: as [`Self::convolve`] with the kernel turned around
+    /// The correlation with a kernel of the same rank: as [`Self::convolve`] with the kernel flipped
     /// along every axis. Element `i` is the sum of `x[i + t] * kernel[t]`, up to where `mode` starts.
     ///
     /// # Errors

@@ -121,7 +121,7 @@ impl<I, O: Outputs, F, X> RaggedCall<I, O, F, X> {
     /// use lensor::gufunc::norm;
     /// use lensor::ragged::Ragged;
     /// let r = Ragged::from_nested(vec![vec![3.0, 4.0], vec![], vec![5.0]])?;
-    /// let [lengths] = norm().call_ragged([&r]).filter((&r).count_nonzero(1).greater(0)).or([-1.0]).eval()?;
+    /// let [lengths] = norm().call_ragged([&r]).filter(r.count_nonzero(1).greater(0)).or([-1.0]).eval()?;
     /// assert_eq!(lengths.to_string(), "[5, -1, 5]");
     /// # Ok::<(), Error>(())
     /// ```
@@ -201,7 +201,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     /// use lensor::gufunc::{minmax, sort};
     /// use lensor::ragged::Ragged;
     /// let r = Ragged::from_nested(vec![vec![3.0, 1.0, 2.0], vec![], vec![5.0, 4.0]])?;
-    /// let filled = (&r).count_nonzero(1).greater(0);
+    /// let filled = r.count_nonzero(1).greater(0);
     /// let (mut least, mut most) = (Tensor::full([3], 0.0)?, Tensor::full([3], 9.0)?);
     /// minmax().call_ragged([&r]).filter(&filled).assign_to((&mut least, &mut most))?;
     /// assert_eq!(least.to_vec()?, [1.0, 0.0, 4.0]);

@@ -151,6 +151,21 @@ fn empty_loops_compute_nothing() {
     assert_eq!(least.eval().unwrap().shape(), [0]);
 }
 
+/// A call is viewed and compared as other operands are.
+#[test]
+fn calls_are_viewed_and_compared() {
+    let call = inv().call([matrix([[2.0, 0.0], [1.0, 4.0]])]);
+    let inverse = call.eval().unwrap().into_iter().next().unwrap();
+    assert!(call.try_equal(&inverse).unwrap());
+    assert!(call.all_close(&inverse + 1e-9, 1e-6, 0.0).unwrap());
+    assert!(!call.all_close(&inverse + 1.0, 1e-6, 0.0).unwrap());
+    let turned = call.view().transpose([1, 0]).unwrap();
+    assert_eq!(
+        turned.to_vec().unwrap(),
+        inverse.view().transpose([1, 0]).unwrap().to_vec().unwrap()
+    );
+}
+
 /// Nor do other operations whose results have none.
 #[test]
 fn results_without_elements_compute_nothing() {

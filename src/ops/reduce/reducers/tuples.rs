@@ -1,6 +1,8 @@
 //! Several reducers in one pass: a tuple of reducers is a reducer.
 
 use super::super::{Reducer, Undefined};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::memory::list;
 use crate::tensor::Tensor;
@@ -94,8 +96,8 @@ macro_rules! tuples {
             type Tensors = ($(Tensor<Vec<$R>>,)*);
 
             fn separate(self) -> Result<Self::Tensors> {
-                let shape = self.shape();
-                let all = self.into_storage();
+                let own = self.into_contiguous()?;
+                let (shape, all) = (own.shape(), own.into_storage());
                 Ok(($(Tensor::from_vec(shape.clone(), list(all.iter().map(|each| each.$k))?)?,)*))
             }
         }
@@ -116,11 +118,11 @@ pub trait Separate {
     ///
     /// # Errors
     ///
-    /// None for what a reduction returns, whose storage fits its shape.
+    /// [`Error::OutOfMemory`].
     ///
     /// ```
     /// use lensor::prelude::*;
-    /// use lensor::reduce::{ArgMax, Mean, Separate};
+    /// use lensor::reduce::{ArgMax, Mean};
     /// let t = Tensor::from_nested([[1.0, 5.0], [4.0, 2.0]])?;
     /// let (means, positions) = t.fold(1, (Mean, ArgMax)).eval()?.separate()?;
     /// assert_eq!(means.to_vec()?, [3.0, 3.0]);

@@ -1,6 +1,6 @@
-//! Functions of operands of different rank.
+//! Functions of operands of different rank, and several reducers at once.
 
-use super::floats;
+use super::{axis_sets, floats};
 use lensor::Align;
 use lensor::prelude::*;
 use lensor::reduce::*;
@@ -85,4 +85,31 @@ fn shapes_must_align() {
     let error = (&x, &y).accumulate_mode(AxisOrder::C, Sum, |(x, y)| x + y).shape().unwrap_err();
     assert!(matches!(error, Error::Operands { .. }));
     assert!((&x, &y).accumulate_mode(AxisOrder::F, Sum, |(x, y)| x + y).shape().is_ok());
+}
+
+#[test]
+fn several_reducers_and_functions_of_results() {
+    let t = Tensor::from_vec([40, 50], floats(2000, 8)).unwrap();
+    for axes in axis_sets(2) {
+        let together =
+            t.fold(axes.clone(), (Sum, Min, ArgMax, Variance { ddof: 0 })).eval().unwrap();
+        let (sums, least, positions, spread) = together.separate().unwrap();
+        assert_eq!(sums, t.sum(axes.clone()).eval().unwrap());
+        assert_eq!(least, t.min(axes.clone()).eval().unwrap());
+        assert_eq!(positions, t.argmax(axes.clone()).eval().unwrap());
+        assert_eq!(spread.len(), sums.len());
+        let halves = t.sum(axes.clone()).map(|x: f64| x / 2.0).eval().unwrap();
+        assert_eq!(halves, (&sums / 2.0).eval().unwrap());
+    }
+}
+
+#[test]
+fn views_of_tuples_are_taken_apart_as_they_are_seen() {
+    let t = Tensor::from_vec([4, 5, 6], floats(120, 9)).unwrap();
+    let both = t.fold(2, (Min, Max)).eval().unwrap();
+    let (least, most) = both.clone().transpose([1, 0]).unwrap().separate().unwrap();
+    assert!(least.try_equal(t.min(2).transpose([1, 0]).unwrap()).unwrap());
+    assert!(most.try_equal(t.max(2).transpose([1, 0]).unwrap()).unwrap());
+    let (least, _) = both.slice(0, 1..).unwrap().flip(1).unwrap().separate().unwrap();
+    assert!(least.try_equal(t.min(2).slice(0, 1..).unwrap().flip(1).unwrap()).unwrap());
 }

@@ -1,6 +1,6 @@
-//! Special values, integers, masks, several reducers at once, and errors.
+//! Special values, integers, masks, and errors.
 
-use super::{axis_sets, floats, noise};
+use super::{floats, noise};
 use lensor::prelude::*;
 use lensor::reduce::*;
 
@@ -197,22 +197,6 @@ fn the_first_lane_of_nothing_but_nan_is_named() {
             let found = pool.install(|| t.nan_argmin(axis).eval().unwrap_err());
             assert_eq!(found, Error::NothingLeft { index: vec![lanes[0]] }, "{shape:?} {threads}");
         }
-    }
-}
-
-#[test]
-fn several_reducers_and_functions_of_results() {
-    let t = Tensor::from_vec([40, 50], floats(2000, 8)).unwrap();
-    for axes in axis_sets(2) {
-        let together =
-            t.fold(axes.clone(), (Sum, Min, ArgMax, Variance { ddof: 0 })).eval().unwrap();
-        let (sums, least, positions, spread) = together.separate().unwrap();
-        assert_eq!(sums, t.sum(axes.clone()).eval().unwrap());
-        assert_eq!(least, t.min(axes.clone()).eval().unwrap());
-        assert_eq!(positions, t.argmax(axes.clone()).eval().unwrap());
-        assert_eq!(spread.len(), sums.len());
-        let halves = t.sum(axes.clone()).map(|x: f64| x / 2.0).eval().unwrap();
-        assert_eq!(halves, (&sums / 2.0).eval().unwrap());
     }
 }
 
