@@ -125,7 +125,7 @@ impl fmt::Display for CostTable {
 pub fn cost<R: Reader>(storage: &R, shape: &[usize], model: Model) -> Result<CostTable> {
     let counted = Counted::new(storage, model);
     let t = Tensor::new(shape, &counted)?;
-    let mut table = Table { counted: &counted, rows: Vec::new() };
+    let mut table = Report { counted: &counted, rows: Vec::new() };
     let dense = Tensor::full(shape, 0_u8)?;
     table.row("copy", || t.to_vec())?;
     table.row("flipped", || flipped(t.view())?.to_vec())?;
@@ -242,12 +242,12 @@ fn ones<S: Reader>(t: Tensor<&S>) -> Lazy<impl Expr<Elem = f64>> {
     t.map(|_| 1.0)
 }
 
-struct Table<'c, R> {
+struct Report<'c, R> {
     counted: &'c Counted<R>,
     rows: Vec<Cost>,
 }
 
-impl<R: Reader> Table<'_, R> {
+impl<R: Reader> Report<'_, R> {
     fn row<X>(&mut self, name: &'static str, run: impl FnOnce() -> Result<X>) -> Result<()> {
         self.counted.counts.reset();
         run()?;

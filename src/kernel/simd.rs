@@ -31,7 +31,7 @@ pub(crate) use transpose::{eights_4x4, eights_8x8, fours_8x8};
 
 /// Instruction sets that kernels are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
+pub(crate) enum Simd {
     Baseline,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -41,7 +41,7 @@ pub(crate) enum Level {
 
 /// The best level of this machine; the standard library caches the detection.
 #[inline(always)]
-pub(crate) fn level() -> Level {
+pub(crate) fn level() -> Simd {
     // The assembly below takes pointers of 64 bits, which the x32 targets do not have.
     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64"))]
     {
@@ -50,10 +50,10 @@ pub(crate) fn level() -> Level {
                 && std::is_x86_feature_detected!("avx512vl")
                 && std::is_x86_feature_detected!("avx512dq")
                 && std::is_x86_feature_detected!("avx512bw");
-            return if wide { Level::Avx512 } else { Level::Avx2 };
+            return if wide { Simd::Avx512 } else { Simd::Avx2 };
         }
     }
-    Level::Baseline
+    Simd::Baseline
 }
 
 /// A loop to be compiled for several instruction sets. Whatever it calls must be inlined into it.
@@ -79,10 +79,10 @@ impl<A, F: FnMut() -> A> Kernel for F {
 #[inline(always)]
 pub(crate) fn dispatch<L: Kernel>(run: L) -> L::Out {
     match level() {
-        Level::Baseline => run.run(),
+        Simd::Baseline => run.run(),
         // SAFETY: the level says that AVX2 and FMA were detected.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { dispatch_avx2(run) },
+        Simd::Avx2 | Simd::Avx512 => unsafe { dispatch_avx2(run) },
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn dispatch_widest<L: Kernel>(run: L) -> L::Out {
     match level() {
         // SAFETY: the level says that the features of AVX-512 named there were detected, AVX2 and FMA too.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { dispatch_avx512(run) },
+        Simd::Avx512 => unsafe { dispatch_avx512(run) },
         _ => dispatch(run),
     }
 }
@@ -118,7 +118,7 @@ pub(crate) fn copy_line<T: Copy>(from: &[T], to: &mut [T]) {
     match level() {
         // SAFETY: the level says that AVX2 was detected.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 if MIDDLE.contains(&size_of_val(from)) => unsafe {
+        Simd::Avx2 | Simd::Avx512 if MIDDLE.contains(&size_of_val(from)) => unsafe {
             copy_avx(from, to);
         },
         _ => to.copy_from_slice(from),
@@ -157,7 +157,7 @@ fn copy_avx<T: Copy>(from: &[T], to: &mut [T]) {
 
 /// Whether there are stores past the caches.
 pub(crate) fn streams() -> bool {
-    level() != Level::Baseline
+    level() != Simd::Baseline
 }
 
 /// Copies `from` to `to`, of the same length, past the caches where that can be.
@@ -165,10 +165,10 @@ pub(crate) fn streams() -> bool {
 /// The stores are ordered by [`fence`].
 pub(crate) fn stream<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {
     match level() {
-        Level::Baseline => to.copy_from_slice(from),
+        Simd::Baseline => to.copy_from_slice(from),
         // SAFETY: the level says that AVX2 was detected.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { stream_avx(from, to) },
+        Simd::Avx2 | Simd::Avx512 => unsafe { stream_avx(from, to) },
     }
 }
 
@@ -176,10 +176,10 @@ pub(crate) fn stream<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]
 #[inline]
 pub(crate) fn stream_few<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit<T>]) {
     match level() {
-        Level::Baseline => to.copy_from_slice(from),
+        Simd::Baseline => to.copy_from_slice(from),
         // SAFETY: the level says that AVX2 was detected.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { stream_fresh(from, to) },
+        Simd::Avx2 | Simd::Avx512 => unsafe { stream_fresh(from, to) },
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) use layout::Axis;
 pub use layout::Layout;
 pub use lists::IntoNumbers;
 pub use mask::{IntoMask, Mask};
-pub(crate) use nested::{Digits, Level, Nested, Repeat};
+pub(crate) use nested::{Digits, Nested, NestedAxis, Repeat};
 pub use select::{IntoSelect, IntoSelectors, Select, Step};
 pub use table::Table;
 

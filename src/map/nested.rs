@@ -17,7 +17,7 @@ pub(crate) struct Nested {
     /// The lowest address.
     pub(crate) lowest: usize,
     /// The axes with a stride, by falling |stride|.
-    pub(crate) levels: Vec<Level>,
+    pub(crate) levels: Vec<NestedAxis>,
     /// The axes with several digits for one position, outermost first.
     pub(crate) repeats: Vec<Repeat>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Nested {
 /// One axis as addresses see it: position `(address - lowest) / stride`, once the axes of larger strides
 /// have been taken off.
 #[derive(Debug, Clone)]
-pub(crate) struct Level {
+pub(crate) struct NestedAxis {
     pub(crate) axis: usize,
     /// Absolute value of the stride.
     pub(crate) stride: usize,
@@ -99,7 +99,7 @@ impl Layout {
                     }
                 };
                 let (stride, last) = (map.stride.unsigned_abs(), map.last_position());
-                levels.push(Level { axis, stride, last, weight, digits });
+                levels.push(NestedAxis { axis, stride, last, weight, digits });
             }
             weight = block;
         }
@@ -132,7 +132,7 @@ impl Nested {
     }
 }
 
-impl Level {
+impl NestedAxis {
     /// How many digits there are at the most at a position up to the last.
     pub(crate) fn most_digits(&self, position: usize) -> usize {
         match &self.digits {

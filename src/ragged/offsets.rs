@@ -1,6 +1,6 @@
 //! Where the rows of an axis begin and end.
 
-use super::table::{Exact, Numbers, Table, Unsigned, with_slice};
+use super::table::{Exact, Numbers, OffsetTable, Unsigned, with_slice};
 use crate::error::{Error, Result};
 use crate::kernel::spans::Number;
 use crate::map::IntoNumbers;
@@ -26,7 +26,7 @@ pub trait SharedInteger: OffsetInteger {
 
 /// A table that an owner lends.
 #[derive(Debug)]
-pub struct SharedTable(Table);
+pub struct SharedTable(OffsetTable);
 
 mod sealed {
     /// Kinds of integers are closed.
@@ -51,7 +51,7 @@ macro_rules! shared {
     ($($type:ty: $owner:ident => $Width:ident($lent:expr);)*) => { $(
         impl SharedInteger for $type {
             fn table<O: AsRef<[Self]> + Send + Sync + 'static>($owner: O) -> SharedTable {
-                SharedTable(Table::$Width(Numbers::lent($lent)))
+                SharedTable(OffsetTable::$Width(Numbers::lent($lent)))
             }
         }
     )* };
@@ -77,7 +77,7 @@ shared! {
 /// ```
 #[derive(Clone)]
 pub struct Offsets {
-    table: Table,
+    table: OffsetTable,
     /// The rows of the table that are meant.
     rows: Range<usize>,
     /// What is taken from every number.
@@ -102,11 +102,11 @@ impl Offsets {
     pub fn new<T: OffsetInteger>(offsets: impl AsRef<[T]>) -> Result<Self> {
         let offsets = offsets.as_ref();
         let table = if offsets.iter().all(|x| u32::try_from(x.number()).is_ok()) {
-            Table::U32(list(offsets.iter().map(|x| x.number() as u32))?.into())
+            OffsetTable::U32(list(offsets.iter().map(|x| x.number() as u32))?.into())
         } else if offsets.iter().all(|x| x.number() >= 0) {
-            Table::U64(list(offsets.iter().map(|x| x.number() as u64))?.into())
+            OffsetTable::U64(list(offsets.iter().map(|x| x.number() as u64))?.into())
         } else {
-            Table::Negative(list(offsets.iter().map(|x| x.number() as i64))?.into())
+            OffsetTable::Negative(list(offsets.iter().map(|x| x.number() as i64))?.into())
         };
         Ok(Self::of(table))
     }
@@ -138,7 +138,7 @@ impl Offsets {
         }
     }
 
-    fn of(table: Table) -> Self {
+    fn of(table: OffsetTable) -> Self {
         let rows = 0..with_slice!(&table, offsets => offsets.len()).saturating_sub(1);
         Self { table, rows, base: 0, index: Arc::default() }
     }
@@ -171,8 +171,8 @@ impl Offsets {
             }
         }
         Ok(Self::of(match long.is_empty() {
-            true => Table::U32(short.into()),
-            false => Table::U64(long.into()),
+            true => OffsetTable::U32(short.into()),
+            false => OffsetTable::U64(long.into()),
         }))
     }
 
@@ -202,7 +202,7 @@ impl Offsets {
     /// ```
     pub fn as_u32(&self) -> Option<&[u32]> {
         match &self.table {
-            Table::U32(table) if self.base == 0 => table.get(self.rows.start..=self.rows.end),
+            OffsetTable::U32(table) if self.base == 0 => table.get(self.rows.start..=self.rows.end),
             _ => None,
         }
     }
@@ -210,7 +210,7 @@ impl Offsets {
     /// The same of 64-bit numbers.
     pub fn as_u64(&self) -> Option<&[u64]> {
         match &self.table {
-            Table::U64(table) if self.base == 0 => table.get(self.rows.start..=self.rows.end),
+            OffsetTable::U64(table) if self.base == 0 => table.get(self.rows.start..=self.rows.end),
             _ => None,
         }
     }
@@ -299,7 +299,7 @@ impl Offsets {
     }
 
     /// The table that is behind, the place of the first number in it, and what is taken from every number.
-    pub(super) fn raw(&self) -> (&Table, usize, usize) {
+    pub(super) fn raw(&self) -> (&OffsetTable, usize, usize) {
         (&self.table, self.rows.start, self.base)
     }
 

@@ -8,7 +8,7 @@ use yoke::Yoke;
 
 /// Numbers of one of two widths, shared by all who hold them; those of which one is negative are never read.
 #[derive(Clone)]
-pub(super) enum Table {
+pub(super) enum OffsetTable {
     U32(Numbers<u32>),
     U64(Numbers<u64>),
     Negative(Numbers<i64>),
@@ -64,15 +64,15 @@ impl<T: 'static> From<Vec<T>> for Numbers<T> {
 macro_rules! with_slice {
     ($table:expr, $slice:ident => $run:expr) => {
         match $table {
-            $crate::ragged::table::Table::U32(all) => {
+            $crate::ragged::table::OffsetTable::U32(all) => {
                 let $slice = &all[..];
                 $run
             }
-            $crate::ragged::table::Table::U64(all) => {
+            $crate::ragged::table::OffsetTable::U64(all) => {
                 let $slice = &all[..];
                 $run
             }
-            $crate::ragged::table::Table::Negative(all) => {
+            $crate::ragged::table::OffsetTable::Negative(all) => {
                 let $slice = &all[..];
                 $run
             }
@@ -105,13 +105,13 @@ macro_rules! numbers {
 }
 numbers!(u32 u64 i64);
 
-impl Debug for Table {
+impl Debug for OffsetTable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         with_slice!(self, all => all.fmt(f))
     }
 }
 
-impl Table {
+impl OffsetTable {
     pub(super) fn same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::U32(a), Self::U32(b)) => std::ptr::eq(&**a, &**b),

@@ -178,7 +178,7 @@ fn are_turned(axes: &[(isize, usize)], elem_bytes: usize) -> bool {
 
 /// How rows lie in storage that is not memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Order {
+pub(super) enum RowOrder {
     /// One after another.
     Along,
     /// Elements of different rows are neighbours.
@@ -186,7 +186,7 @@ pub(super) enum Order {
 }
 
 /// How rows lie in storage that is not memory and that rows are not read in the order of, if there is any.
-pub(super) fn far<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Order> {
+pub(super) fn far<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<RowOrder> {
     /// Rows from this length on are read one by one.
     const LONG: usize = 64;
     let mut found = None;
@@ -206,7 +206,7 @@ pub(super) fn far<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<Order> {
         }
         let nearest = strides.iter().copied().filter(|stride| *stride != 0).min();
         let across = plain && strides.last().copied() != nearest && nearest.is_some();
-        found = found.max(Some(if across { Order::Across } else { Order::Along }));
+        found = found.max(Some(if across { RowOrder::Across } else { RowOrder::Along }));
     });
     found
 }

@@ -2,7 +2,7 @@
 
 use super::blocks::{InBlocks, shorter, tile};
 use super::slab::Slab;
-use super::strided::{Order, Strided, TURNED, far, is_short, is_turned};
+use super::strided::{RowOrder, Strided, TURNED, far, is_short, is_turned};
 use super::{Block, Data, RowReader};
 use crate::expr::boxed::Boxed;
 use crate::expr::boxes::selectors;
@@ -57,13 +57,13 @@ impl Windows {
         let slab = Slab::of(e, columns);
         let is_torn = slab.as_ref().is_some_and(|slab| slab.torn);
         let in_blocks = match strided {
-            Some([leaf]) if order == Some(Order::Along) && !is_torn => {
+            Some([leaf]) if order == Some(RowOrder::Along) && !is_torn => {
                 InBlocks::new(e, leaf.clone())
             }
             _ => None,
         };
         let tile = match strided {
-            Some([leaf]) if order == Some(Order::Across) => tile(e, leaf, shape),
+            Some([leaf]) if order == Some(RowOrder::Across) => tile(e, leaf, shape),
             _ => None,
         };
         let most = room(e, ACROSS).unwrap_or(ACROSS);
@@ -76,16 +76,16 @@ impl Windows {
             (None, _) if strided.is_some() => return (None, None),
             // Maps that are more than strides: many rows at once, from a near cache when they are used.
             (None, _) => NEAR,
-            (Some(Order::Across), _) => most,
+            (Some(RowOrder::Across), _) => most,
             // Blocks that are not held until the next window are read whole.
             (_, Some(slab)) => slab.rows.saturating_mul(columns).clamp(ALONG, most),
             (_, None) if in_blocks.is_some() => InBlocks::COPIED,
             (_, None) => ALONG,
         };
-        let (across, grain) = (order == Some(Order::Across), grain(e, columns, elements));
+        let (across, grain) = (order == Some(RowOrder::Across), grain(e, columns, elements));
         let (far, near) = (order.is_some(), order.is_none() && strided.is_some());
         let (turned, short) = (near && elements == TURNED, near && elements == NEAR);
-        let slab = slab.filter(|_| order == Some(Order::Along));
+        let slab = slab.filter(|_| order == Some(RowOrder::Along));
         (Some(Self { far, turned, short, elements, across, tile, slab, grain }), in_blocks)
     }
 }

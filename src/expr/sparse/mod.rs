@@ -32,7 +32,7 @@ use crate::memory::{append, owned, try_reserve};
 use crate::shape::{Align, Shape};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
-use tasks::{Blocks, Where, whole};
+use tasks::{EntryBlocks, Where, whole};
 
 impl<E: Expr> Lazy<E> {
     /// Whether all operands are sparse, so that [`Self::eval_sparse`] gives a result.
@@ -200,7 +200,7 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
     #[inline(never)]
     fn positions(&self, wanted: Where<'_>) -> Result<Vec<usize>> {
         let mut positions = Vec::new();
-        let mut blocks = Blocks::new(&self.lists, &whole(&self.lists), wanted);
+        let mut blocks = EntryBlocks::new(&self.lists, &whole(&self.lists), wanted);
         while let Some(block) = blocks.next_block() {
             append(&mut positions, block.positions)?;
         }
@@ -249,7 +249,7 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
 
     /// Calls `visit` with positions and elements, block by block; returns how many there were.
     fn visit(&mut self, wanted: Where<'_>, fill: T, visit: Visit<'_, T>) -> Result<usize, Stop> {
-        let mut blocks = Blocks::new(&self.lists, &whole(&self.lists), wanted);
+        let mut blocks = EntryBlocks::new(&self.lists, &whole(&self.lists), wanted);
         let mut count = 0;
         while let Some(block) = blocks.next_block() {
             self.worker.bind_stored(&block, &mut 0)?;

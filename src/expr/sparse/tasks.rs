@@ -38,13 +38,13 @@ impl Where<'_> {
 }
 
 /// The positions of parts of lists, block by block.
-pub(super) enum Blocks<'l> {
+pub(super) enum EntryBlocks<'l> {
     Union(Union<'l>),
     Shared(Shared<'l>),
     Pair(Pair<'l>),
 }
 
-impl<'l> Blocks<'l> {
+impl<'l> EntryBlocks<'l> {
     pub(super) fn new(
         lists: &'l [Positions<'_>],
         parts: &[Range<usize>],
@@ -177,7 +177,7 @@ fn fill<T: Copy>(
     slots: &mut Slots<'_, T>,
     mut visit: impl FnMut(&[usize]) -> Result<()>,
 ) -> Result<(), Stop> {
-    let mut blocks = Blocks::new(lists, parts, wanted);
+    let mut blocks = EntryBlocks::new(lists, parts, wanted);
     while let Some(block) = blocks.next_block() {
         worker.bind_stored(&block, &mut 0)?;
         slots.extend_from(worker.bound(), block.positions.len())?;
@@ -228,7 +228,7 @@ fn merged<T: Copy>(
 ) -> Result<Entries<T>, Stop> {
     let most = wanted.most(parts);
     let (mut positions, mut values) = (try_with_capacity(most)?, try_with_capacity(most)?);
-    let mut blocks = Blocks::new(lists, parts, wanted);
+    let mut blocks = EntryBlocks::new(lists, parts, wanted);
     while let Some(block) = blocks.next_block() {
         worker.bind_stored(&block, &mut 0)?;
         let (results, fault) = worker.rows(0, [1, block.positions.len()])?;

@@ -101,14 +101,16 @@ fn lists(field: Arc<Field>, rows: &Offsets, values: ArrayRef) -> Result<ArrayRef
     let last = rows.rows().checked_sub(1).map_or(0, |last| rows.row(last).end);
     if i32::try_from(last).is_ok() && rows.as_u64().is_none() {
         let offsets = match rows.as_u32() {
-            Some(_) => shared::<i32>(Table::<u32>(rows.clone(), Offsets::as_u32), rows.rows()),
+            Some(_) => {
+                shared::<i32>(OffsetsOwner::<u32>(rows.clone(), Offsets::as_u32), rows.rows())
+            }
             None => ScalarBuffer::from(list(numbers(rows).map(|number| number as i32))?),
         };
         let made = GenericListArray::try_new(field, OffsetBuffer::new(offsets), values, None);
         return Ok(Arc::new(made.map_err(refused)?));
     }
     let offsets = match rows.as_u64() {
-        Some(_) => shared::<i64>(Table::<u64>(rows.clone(), Offsets::as_u64), rows.rows()),
+        Some(_) => shared::<i64>(OffsetsOwner::<u64>(rows.clone(), Offsets::as_u64), rows.rows()),
         None => ScalarBuffer::from(list(numbers(rows).map(|number| number as i64))?),
     };
     let made = GenericListArray::try_new(field, OffsetBuffer::new(offsets), values, None);
@@ -124,9 +126,9 @@ fn numbers(rows: &Offsets) -> impl ExactSizeIterator<Item = usize> + '_ {
 }
 
 /// Offsets as bytes that Arrow shares.
-struct Table<N: 'static>(Offsets, fn(&Offsets) -> Option<&[N]>);
+struct OffsetsOwner<N: 'static>(Offsets, fn(&Offsets) -> Option<&[N]>);
 
-impl<N: bytemuck::Pod> AsRef<[u8]> for Table<N> {
+impl<N: bytemuck::Pod> AsRef<[u8]> for OffsetsOwner<N> {
     fn as_ref(&self) -> &[u8] {
         bytemuck::cast_slice((self.1)(&self.0).unwrap_or(&[]))
     }

@@ -201,9 +201,9 @@ fn items<O: OffsetSizeTrait>(offsets: &[O], rows: Range<usize>) -> Range<usize> 
 }
 
 /// Fixed axes in front of rows, and the rows.
-type Level = (Vec<usize>, Offsets);
+type ListOffsets = (Vec<usize>, Offsets);
 
-fn nested<S: Reader>(mut levels: Vec<Level>, content: Tensor<S>) -> Result<Ragged<S>> {
+fn nested<S: Reader>(mut levels: Vec<ListOffsets>, content: Tensor<S>) -> Result<Ragged<S>> {
     let Some((lead, offsets)) = levels.pop() else { return Ok(content.into_ragged()) };
     let mut r = Ragged::new(lead, offsets, content)?;
     while let Some((lead, offsets)) = levels.pop() {

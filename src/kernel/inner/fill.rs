@@ -3,7 +3,7 @@
 use super::RowsMut;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::simd;
-use crate::kernel::simd::{Level, level};
+use crate::kernel::simd::{Simd, level};
 use crate::kernel::{Cursor, PART, Row};
 use crate::memory::{Aligned, LINE};
 use std::mem::MaybeUninit;
@@ -41,20 +41,20 @@ impl<C: Cursor> Fill<C::Elem> for C {
     #[inline(never)]
     fn fill(&self, first: usize, ahead: bool, out: &mut RowsMut<'_, C::Elem>) -> Written {
         let fault = match level() {
-            Level::Baseline => fill_rows(self, first, ahead, out),
+            Simd::Baseline => fill_rows(self, first, ahead, out),
             // SAFETY: the level says that AVX2 and FMA were detected.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 | Level::Avx512 => unsafe { fill_avx2(self, first, ahead, out) },
+            Simd::Avx2 | Simd::Avx512 => unsafe { fill_avx2(self, first, ahead, out) },
         };
         Written { fault }
     }
 
     fn fill_streaming(&self, out: &mut RowsMut<'_, C::Elem>) -> Written {
         match level() {
-            Level::Baseline => self.fill(0, false, out),
+            Simd::Baseline => self.fill(0, false, out),
             // SAFETY: the level says that AVX2 and FMA were detected.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 | Level::Avx512 => Written { fault: unsafe { stream_rows(self, out) } },
+            Simd::Avx2 | Simd::Avx512 => Written { fault: unsafe { stream_rows(self, out) } },
         }
     }
 

@@ -1,6 +1,6 @@
 //! A function of every element of a slice.
 
-use crate::kernel::simd::{Level, level};
+use crate::kernel::simd::{Simd, level};
 
 /// Writes `f` of every element of `from` and its position to `to`, of the same length. `f` also tells
 /// something of each element, and whether that holds for all is returned.
@@ -10,10 +10,10 @@ pub(crate) fn map_all<T: Copy, U>(
     f: impl Fn(usize, T) -> (U, bool),
 ) -> bool {
     match level() {
-        Level::Baseline => map_elements(from, to, f),
+        Simd::Baseline => map_elements(from, to, f),
         // SAFETY: the level says that AVX2 was detected.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { map_avx2(from, to, f) },
+        Simd::Avx2 | Simd::Avx512 => unsafe { map_avx2(from, to, f) },
     }
 }
 

@@ -3,7 +3,7 @@
 use super::transpose::transpose;
 use super::{Dest, RowsMut, as_slots, out_of_span};
 use crate::error::Result;
-use crate::kernel::simd::{self, Level, level};
+use crate::kernel::simd::{self, Simd, level};
 use crate::kernel::{PART, Place, Steps};
 use crate::memory::{Aligned, LINE};
 use std::mem::MaybeUninit;
@@ -22,11 +22,11 @@ pub(crate) fn pack<T: Copy>(from: &[T], place: &Place<'_>, out: &mut RowsMut<'_,
     // which features were detected.
     unsafe {
         match level() {
-            Level::Baseline => pack_rows(from, place, out),
+            Simd::Baseline => pack_rows(from, place, out),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => pack_avx2(from, place, out),
+            Simd::Avx2 => pack_avx2(from, place, out),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => pack_avx512(from, place, out),
+            Simd::Avx512 => pack_avx512(from, place, out),
         }
     }
     Ok(())
@@ -219,7 +219,7 @@ pub(crate) fn pack_streaming<T: Copy>(
     dest: &mut Dest<'_, T>,
 ) -> Option<Result<()>> {
     let out = dest.rows()?;
-    if lies_across(place, out.rows) || out.columns < PART || level() == Level::Baseline {
+    if lies_across(place, out.rows) || out.columns < PART || level() == Simd::Baseline {
         return None;
     }
     let (low, high) = span(place, out.rows, out.columns);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::kernel::plan::plan;
-use crate::kernel::simd::{Level, level};
+use crate::kernel::simd::{Simd, level};
 use crate::kernel::{AxisPattern, Blocking, Operand, Pattern, Place, Steps, Tile};
 use std::mem::MaybeUninit;
 
@@ -158,7 +158,7 @@ fn streamed_rows_read_inside_their_slice() {
             } else {
                 copy_rows(&from, &place, &mut dest)
             };
-            if packed && level() == Level::Baseline {
+            if packed && level() == Simd::Baseline {
                 assert_eq!(done, None);
                 continue;
             }

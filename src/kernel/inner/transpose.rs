@@ -3,7 +3,7 @@
 use super::RowsMut;
 use crate::kernel::simd;
 #[cfg(target_arch = "x86_64")]
-use crate::kernel::simd::{Level, level};
+use crate::kernel::simd::{Simd, level};
 use crate::kernel::{LARGE, Place};
 use crate::memory::LINE;
 use std::mem::MaybeUninit;
@@ -42,15 +42,15 @@ pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut
         let (whole_rows, whole_columns) = match size_of::<T>() {
             _ if across != 1 => (0, 0),
             #[cfg(target_arch = "x86_64")]
-            8 if far && level() == Level::Avx512 => {
+            8 if far && level() == Simd::Avx512 => {
                 squares::<T, 8>(source, along, far.then_some(next), out, simd::eights_8x8)
             }
             #[cfg(target_arch = "x86_64")]
-            8 if level() != Level::Baseline => {
+            8 if level() != Simd::Baseline => {
                 squares::<T, 4>(source, along, far.then_some(next), out, simd::eights_4x4)
             }
             #[cfg(target_arch = "x86_64")]
-            4 if level() != Level::Baseline => {
+            4 if level() != Simd::Baseline => {
                 squares::<T, 8>(source, along, far.then_some(next), out, simd::fours_8x8)
             }
             // Squares of large elements would need much of the stack.

@@ -1,7 +1,7 @@
 //! Compensated sums in registers of 256 or 512 bits. Written with vectors, as the compiler finds those of a loop
 //! over elements in one program and misses half of them in another.
 
-use super::{Level, level, prefetch_row};
+use super::{Simd, level, prefetch_row};
 use std::arch::x86_64::*;
 
 /// Lanes of a sum.
@@ -20,11 +20,11 @@ macro_rules! compensated {
             errors: &mut [$Float; LANES],
         ) -> bool {
             match level() {
-                Level::Baseline => return false,
+                Simd::Baseline => return false,
                 // SAFETY: the level says that AVX-512F was detected.
-                Level::Avx512 if chunks.len() >= LONG => unsafe { $avx512(chunks, sums, errors) },
+                Simd::Avx512 if chunks.len() >= LONG => unsafe { $avx512(chunks, sums, errors) },
                 // SAFETY: either level says that AVX2 was detected.
-                Level::Avx2 | Level::Avx512 => unsafe { $avx2(chunks, sums, errors) },
+                Simd::Avx2 | Simd::Avx512 => unsafe { $avx2(chunks, sums, errors) },
             }
             true
         }
@@ -90,7 +90,7 @@ mod tests {
 
     /// What is detected is the widest, so others are asked for by name.
     fn narrow(chunks: &[[f64; LANES]], sums: &mut [f64; LANES], errors: &mut [f64; LANES]) -> bool {
-        let avx2 = level() != Level::Baseline;
+        let avx2 = level() != Simd::Baseline;
         if avx2 {
             // SAFETY: the level says that AVX2 was detected.
             unsafe { f64_avx2(chunks, sums, errors) };

@@ -1,6 +1,6 @@
 //! Merging of sorted runs of unsigned integers in registers of 512 bits, by Batcher's bitonic network.
 
-use super::{Level, level};
+use super::{Simd, level};
 use std::arch::x86_64::*;
 
 /// Keys that are merged.
@@ -33,7 +33,7 @@ macro_rules! mergers {
         /// Merges `count` runs of `run` sorted keys each, if this machine can do so in registers, and says
         /// whether it could. A run has 32, 64, 128 or 256 keys; keys beyond them are the largest.
         pub(crate) fn $merge(keys: &mut [$Key; KEYS], run: usize, count: usize) -> bool {
-            let detected = level() == Level::Avx512 && std::is_x86_feature_detected!("popcnt");
+            let detected = level() == Simd::Avx512 && std::is_x86_feature_detected!("popcnt");
             let registers = bytemuck::try_cast_mut::<_, [__m512i; size_of::<$Key>() * KEYS / 64]>(keys);
             let (true, Ok(registers)) = (detected, registers) else { return false };
             // SAFETY: the level says that AVX-512 was detected, and POPCNT was.

@@ -8,7 +8,7 @@
 //! elements apart in the keys.
 
 use super::network::{exchanges, merge_lanes, pairs, partners, sort_lanes, turn_lanes};
-use super::{Level, level};
+use super::{Simd, level};
 use std::arch::x86_64::*;
 use std::hint::black_box;
 
@@ -28,7 +28,7 @@ macro_rules! sorters {
         ///
         /// `keys` and `spare` hold [`SPARE`] keys more, whose values are lost, or nothing is sorted.
         pub(crate) fn $sort(keys: &mut [$Key], len: usize, spare: &mut [$Key]) -> bool {
-            let detected = level() == Level::Avx512 && std::is_x86_feature_detected!("popcnt");
+            let detected = level() == Simd::Avx512 && std::is_x86_feature_detected!("popcnt");
             let room = keys.len().min(spare.len());
             if !detected || room.checked_sub(SPARE).is_none_or(|most| most < len) {
                 return false;

@@ -14,10 +14,10 @@ use search::Search;
 
 /// Indexes of a view that read one address, ascending. See [`AddressMap::to_global`].
 #[derive(Debug, Clone)]
-pub struct Globals(Method);
+pub struct Globals(Lookup);
 
 #[derive(Debug, Clone)]
-enum Method {
+enum Lookup {
     Boxes(Boxes),
     Search(Search),
     Scan(Scan),
@@ -27,9 +27,9 @@ impl Globals {
     pub(super) fn new(map: &AddressMap, address: usize) -> Self {
         let few = positions(map, address);
         Self(match few.and_then(|positions| Boxes::new(&map.top, &positions)) {
-            Some(boxes) => Method::Boxes(boxes),
-            None if map.rest.is_none() => Method::Search(Search::new(&map.top, address)),
-            None => Method::Scan(Scan { map: map.clone(), address, next: 0 }),
+            Some(boxes) => Lookup::Boxes(boxes),
+            None if map.rest.is_none() => Lookup::Search(Search::new(&map.top, address)),
+            None => Lookup::Scan(Scan { map: map.clone(), address, next: 0 }),
         })
     }
 }
@@ -53,9 +53,9 @@ impl Iterator for Globals {
 
     fn next(&mut self) -> Option<Index> {
         match &mut self.0 {
-            Method::Boxes(boxes) => boxes.next(),
-            Method::Search(search) => search.next(),
-            Method::Scan(scan) => scan.next(),
+            Lookup::Boxes(boxes) => boxes.next(),
+            Lookup::Search(search) => search.next(),
+            Lookup::Scan(scan) => scan.next(),
         }
     }
 }

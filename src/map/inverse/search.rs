@@ -18,7 +18,7 @@ pub(super) struct Search {
     /// What the axes from the `k`-th on make up; one entry more than there are axes.
     sums: Vec<Sums>,
     /// The axes with a digit, and the one to choose for next.
-    levels: Vec<Level>,
+    levels: Vec<Frame>,
 }
 
 /// Bounds on the sums of some axes: `low..=high`, multiples of `divisor`, just 0 if that is 0.
@@ -38,7 +38,7 @@ impl Sums {
 
 /// The choice of one digit.
 #[derive(Debug, Clone)]
-struct Level {
+struct Frame {
     /// What this axis and the later ones have to make up.
     rest: i128,
     /// The digit chosen last, if there was one.
@@ -62,7 +62,7 @@ impl Search {
         }
         sums.reverse();
         let rest = address as i128 - layout.offset() as i128;
-        let first = Level { rest, digit: None, fruitful: false };
+        let first = Frame { rest, digit: None, fruitful: false };
         let levels = if sums[0].allow(rest) { vec![first] } else { Vec::new() };
         Self { axes, sums, levels }
     }
@@ -109,7 +109,7 @@ impl Iterator for Search {
                 self.levels.iter_mut().for_each(|level| level.fruitful = true);
                 return Some(self.levels.iter().filter_map(|level| level.digit).collect());
             };
-            let Level { rest, digit, fruitful } = self.levels[k];
+            let Frame { rest, digit, fruitful } = self.levels[k];
             // All digits of an axis of stride 0 lead to the same.
             let hopeless = axis.stride == 0 && digit.is_some() && !fruitful;
             let from = digit.map_or(0, |digit| digit + 1);
@@ -117,7 +117,7 @@ impl Iterator for Search {
                 Some(digit) => {
                     let rest = rest - axis.stride as i128 * axis.position(digit) as i128;
                     self.levels[k].digit = Some(digit);
-                    self.levels.push(Level { rest, digit: None, fruitful: false });
+                    self.levels.push(Frame { rest, digit: None, fruitful: false });
                 }
                 None => {
                     self.levels.pop();

@@ -15,7 +15,7 @@ use few::Few;
 pub(crate) use few::FewLanes;
 use rows::Read;
 use source::Column;
-pub(crate) use source::{Lane, Panel, Table};
+pub(crate) use source::{Lane, LaneRows, Panel};
 pub(crate) use states::{BLOCK, GROUP, Gap, States};
 pub(crate) use tasks::Tasks;
 
@@ -75,7 +75,7 @@ pub(crate) trait Sweep<T: Copy>: Sync + Sized {
     fn lane(&self, lane: &mut dyn Lane<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop>;
 
     /// Computes some results of lanes side by side.
-    fn table(&self, table: &mut dyn Table<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop>;
+    fn table(&self, table: &mut dyn LaneRows<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop>;
 }
 
 /// What a sweep works with.

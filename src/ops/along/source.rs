@@ -29,7 +29,7 @@ pub(crate) trait Lane<T> {
 }
 
 /// Lanes side by side.
-pub(crate) trait Table<T> {
+pub(crate) trait LaneRows<T> {
     /// How many elements to ask for at best.
     fn best(&self) -> usize;
 
@@ -68,7 +68,7 @@ impl<T> Lane<T> for &[T] {
     }
 }
 
-impl<T> Table<T> for &[&[T]] {
+impl<T> LaneRows<T> for &[&[T]] {
     fn best(&self) -> usize {
         usize::MAX
     }
@@ -81,7 +81,7 @@ impl<T> Table<T> for &[&[T]] {
 /// A lane as a table of one column.
 pub(super) struct Column<'a, T>(pub(super) &'a mut dyn Lane<T>);
 
-impl<T> Table<T> for Column<'_, T> {
+impl<T> LaneRows<T> for Column<'_, T> {
     fn best(&self) -> usize {
         self.0.best()
     }
@@ -125,7 +125,7 @@ pub(super) struct ReadTable<'a, 'r, T> {
     pub(super) columns: Range<usize>,
 }
 
-impl<T: Copy + Send + Sync> Table<T> for ReadTable<'_, '_, T> {
+impl<T: Copy + Send + Sync> LaneRows<T> for ReadTable<'_, '_, T> {
     fn best(&self) -> usize {
         // Rows that are read where they lie cost nothing but their places.
         let best = self.reader.block_size() * if self.reader.direct { AT_ONCE } else { 1 };

@@ -4,7 +4,7 @@ use super::SortOrder;
 use super::before::Zeros;
 use super::operand::Batch;
 use super::operation::LaneOperation;
-use super::sort::{Keys, Method, argsort_lanes, keys_together, sort_lanes};
+use super::sort::{Keys, SortMethod, argsort_lanes, keys_together, sort_lanes};
 use crate::compute::{Compute, reads};
 use crate::dtype::Sortable;
 use crate::error::Result;
@@ -178,7 +178,7 @@ where
 pub(super) fn explain_unique<E: Expr<Elem: Sortable>>(e: &Lazy<E>) -> Result<Explanation> {
     let shape = e.shape()?;
     let count = shape.count()?;
-    let method = Method::by_pairs::<<E::Elem as Sortable>::Key>(count, 1);
+    let method = SortMethod::by_pairs::<<E::Elem as Sortable>::Key>(count, 1);
     // Which kind every element is of; the kinds are not known.
     let written = count.saturating_mul(size_of::<usize>());
     Ok(Explanation::report(
@@ -239,7 +239,7 @@ impl<T: Sortable> LaneOperation<T> for Mode {
     }
 
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
-        let each = format!("{}, and counted", Method::by_keys::<T::Key>(extent, lanes));
+        let each = format!("{}, and counted", SortMethod::by_keys::<T::Key>(extent, lanes));
         Ok(["mode".into(), each])
     }
 }

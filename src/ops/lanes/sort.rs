@@ -24,14 +24,14 @@ pub struct Keys<K> {
 
 /// How a lane is sorted.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Method {
+pub(super) enum SortMethod {
     /// As it is, by comparisons that keep the order of equal elements.
     Plain,
     /// By the keys of its elements, or by pairs of these and positions.
     Keys { bytes: usize, pairs: bool, algorithm: Algorithm },
 }
 
-impl Method {
+impl SortMethod {
     /// For lanes of `len` elements by their keys.
     #[inline(always)]
     pub(super) fn by_keys<K: SortKey>(len: usize, lanes: usize) -> Self {
@@ -55,7 +55,7 @@ impl Method {
     }
 }
 
-impl fmt::Display for Method {
+impl fmt::Display for SortMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Keys { bytes, pairs, algorithm } = self else {
             return f.write_str("sorted as it is, by comparisons");
@@ -67,9 +67,9 @@ impl fmt::Display for Method {
 
 /// How many of `lanes` lanes of `len` elements are sorted at once by their keys.
 pub(super) fn keys_together<T: Sortable>(len: usize, lanes: usize) -> usize {
-    match Method::by_keys::<T::Key>(len, lanes) {
-        Method::Plain => 1,
-        Method::Keys { algorithm, .. } => algorithm.together(),
+    match SortMethod::by_keys::<T::Key>(len, lanes) {
+        SortMethod::Plain => 1,
+        SortMethod::Keys { algorithm, .. } => algorithm.together(),
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) fn sort_lanes<T: Sortable>(
     order: SortOrder,
 ) -> Result<()> {
     let (len, descending) = (lanes.length(), order.is_descending());
-    let Method::Keys { algorithm, .. } = Method::by_keys::<T::Key>(len, lanes.count) else {
+    let SortMethod::Keys { algorithm, .. } = SortMethod::by_keys::<T::Key>(len, lanes.count) else {
         return lanes.for_each(out, |lane, _, out| {
             out.copy_from_slice(lane);
             sort_by(out, &mut Vec::new(), |a, b| a.key(descending).cmp(&b.key(descending)))
@@ -148,7 +148,7 @@ fn sort_pairs<T: Copy, K: SortKey, U>(
     write: impl Fn(Batch<'_, T>, &[K::Pair], &mut [U]) -> Result<()>,
 ) -> Result<()> {
     let len = lanes.length();
-    let Method::Keys { algorithm, .. } = Method::by_pairs::<K>(len, lanes.count) else {
+    let SortMethod::Keys { algorithm, .. } = SortMethod::by_pairs::<K>(len, lanes.count) else {
         return lanes.for_each(out, |lane, _, out| plain(lane, out));
     };
     let together = algorithm.together();

@@ -5,7 +5,7 @@ use super::before::{First, Zeros};
 use super::operand::Batch;
 use super::operation::LaneOperation;
 use super::sort::{
-    Keys, Method, Pairs, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key,
+    Keys, Pairs, SortMethod, argsort_lane_by, argsort_lanes, sort_lanes, sort_lanes_by_key,
 };
 use crate::dtype::Sortable;
 use crate::error::Result;
@@ -29,7 +29,7 @@ impl<T: Sortable> LaneOperation<T> for Sort {
     }
 
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
-        Ok([self.0.of("sort"), Method::by_keys::<T::Key>(extent, lanes).to_string()])
+        Ok([self.0.of("sort"), SortMethod::by_keys::<T::Key>(extent, lanes).to_string()])
     }
 }
 
@@ -78,7 +78,7 @@ impl<T: Sortable> LaneOperation<T> for ArgSort {
     }
 
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
-        Ok([self.0.of("argsort"), Method::by_pairs::<T::Key>(extent, lanes).to_string()])
+        Ok([self.0.of("argsort"), SortMethod::by_pairs::<T::Key>(extent, lanes).to_string()])
     }
 }
 
@@ -107,7 +107,10 @@ where
     }
 
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
-        Ok([self.order.of("sort by key"), Method::by_pairs::<K::Key>(extent, lanes).to_string()])
+        Ok([
+            self.order.of("sort by key"),
+            SortMethod::by_pairs::<K::Key>(extent, lanes).to_string(),
+        ])
     }
 }
 
@@ -134,7 +137,7 @@ where
     }
 
     fn words(&self, _extent: usize, _lanes: usize) -> Result<[String; 2]> {
-        Ok(["sort by comparison".into(), Method::Plain.to_string()])
+        Ok(["sort by comparison".into(), SortMethod::Plain.to_string()])
     }
 }
 
@@ -164,6 +167,6 @@ where
     }
 
     fn words(&self, _extent: usize, _lanes: usize) -> Result<[String; 2]> {
-        Ok(["argsort by comparison".into(), Method::Plain.to_string()])
+        Ok(["argsort by comparison".into(), SortMethod::Plain.to_string()])
     }
 }

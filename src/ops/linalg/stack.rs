@@ -26,14 +26,14 @@ const GRAIN_COLUMNS: usize = 1024;
 
 /// What multiplies, and if it is loops of our own, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Method {
+enum ProductKernel {
     Foreign,
     Unknown,
     Narrow,
     Small,
 }
 
-impl Method {
+impl ProductKernel {
     fn of<T: 'static>([m, k, n]: [usize; 3]) -> Self {
         if !gemm::is_foreign::<T>() {
             Self::Unknown
@@ -73,7 +73,7 @@ impl Method {
     }
 }
 
-impl fmt::Display for Method {
+impl fmt::Display for ProductKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Foreign => f.write_str("by matrixmultiply"),
@@ -142,7 +142,7 @@ fn matrices<'a, E: Expr>(
     operand: &'a Lazy<E>,
     argument: usize,
     sizes: &Sizes,
-    method: Method,
+    method: ProductKernel,
 ) -> Result<Operand<'a, E::Elem>> {
     let shape = operand.shape()?;
     let loops = shape.rank() - 2;
@@ -179,7 +179,7 @@ where
     if out.is_empty() {
         return Filled::nothing(out);
     }
-    let method = Method::Small;
+    let method = ProductKernel::Small;
     if let (Some(a), Some(b)) = (alone(a), alone(b))
         && let ([m, k], [_, n]) = (a.sides(), b.sides())
         && (1..=SMALL).contains(&m.saturating_mul(k).saturating_mul(n))
@@ -206,11 +206,11 @@ where
 {
     let sizes = Sizes::new(&a.shape()?, &b.shape()?)?;
     let (count, [m, k, n]) = (sizes.front.count()?, sizes.sides);
-    let method = Method::of::<A::Elem>(sizes.sides);
+    let method = ProductKernel::of::<A::Elem>(sizes.sides);
     let (first, second) = (matrices(a, 0, &sizes, method)?, matrices(b, 1, &sizes, method)?);
     let strides = [&first, &second].map(|operand| last_two(&operand.source().strides));
     let kernel = match method {
-        Method::Foreign => "packs both operands, whatever their strides",
+        ProductKernel::Foreign => "packs both operands, whatever their strides",
         _ => gemm::explain(sizes.sides, strides),
     };
     let lines = vec![
@@ -245,7 +245,7 @@ fn place<E: Expr>(operand: &Lazy<E>, source: &Source) -> String {
 struct Product<'a, T: Clone> {
     operands: [Operand<'a, T>; 2],
     sizes: Sizes,
-    method: Method,
+    method: ProductKernel,
 }
 
 impl<'a, T: Arithmetic + 'static> Product<'a, T> {
@@ -256,7 +256,7 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         B: Expr<Elem = T>,
     {
         let sizes = Sizes::new(&a.shape()?, &b.shape()?)?;
-        let method = Method::of::<T>(sizes.sides);
+        let method = ProductKernel::of::<T>(sizes.sides);
         let mut operands = [matrices(a, 0, &sizes, method)?, matrices(b, 1, &sizes, method)?];
         <[T; 2] as Inputs>::hold(&mut operands)?;
         Ok(Self { operands, sizes, method })
@@ -351,5 +351,5 @@ pub(crate) fn multiply<T: Arithmetic + 'static>(
     scratch: &mut Scratch<T>,
 ) -> Result<Filled> {
     let ([m, k], [_, n]) = (a.sides(), b.sides());
-    Method::of::<T>([m, k, n]).multiply(a, b, out, scratch)
+    ProductKernel::of::<T>([m, k, n]).multiply(a, b, out, scratch)
 }

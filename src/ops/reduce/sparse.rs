@@ -18,7 +18,7 @@ use crate::memory::{list, push, try_reserve};
 use crate::shape::Shape;
 use crate::storage::{Sparse, sort_entries};
 use crate::tensor::Tensor;
-use cells::{Cells, Method, PART};
+use cells::{Cells, EntryOrder, PART};
 use gaps::Gaps;
 use states::{Cellwise, RUNS, Run, States};
 
@@ -86,9 +86,9 @@ fn take_entries<T: Copy + Send + Sync>(
     states: &mut dyn Cellwise<T>,
 ) -> Result<(T, Option<Vec<usize>>)> {
     match cells.method(stored(e).0, needs.is_ordered()) {
-        Method::InOrder => in_order(e, shape, cells, states),
-        Method::Rows => by_rows(e, shape, cells, states),
-        Method::Table => Ok((by_table(e, shape, cells, true, states)?.0, None)),
+        EntryOrder::InOrder => in_order(e, shape, cells, states),
+        EntryOrder::Rows => by_rows(e, shape, cells, states),
+        EntryOrder::Table => Ok((by_table(e, shape, cells, true, states)?.0, None)),
     }
 }
 
@@ -103,7 +103,7 @@ fn take_to_table<T: Copy + Send + Sync>(
     states: &mut dyn Cellwise<T>,
 ) -> Result<Option<T>> {
     let method = cells.method(stored(e).0, needs.is_ordered());
-    if cells.size == 0 || !matches!(method, Method::Table) {
+    if cells.size == 0 || !matches!(method, EntryOrder::Table) {
         return Ok(None);
     }
     let (fill, doubtful) = by_table(e, shape, cells, false, states)?;
@@ -135,9 +135,9 @@ pub(crate) fn explain_stored<T: Copy + Send + Sync, R: Reducer<T>>(
     let cells = Cells::new(&e.shape()?, mask, false)?;
     let (entries, bytes) = stored(e);
     let how = match cells.method(entries, Needs::of::<T, R>().is_ordered()) {
-        Method::InOrder => "sorted by result and folded in order".to_string(),
-        Method::Rows => "folded as they come, one result after another".to_string(),
-        Method::Table => format!("folded as they come, to a state for each of {}", cells.count),
+        EntryOrder::InOrder => "sorted by result and folded in order".to_string(),
+        EntryOrder::Rows => "folded as they come, one result after another".to_string(),
+        EntryOrder::Table => format!("folded as they come, to a state for each of {}", cells.count),
     };
     let lines = [
         format!("entries: {entries} stored, {how}"),

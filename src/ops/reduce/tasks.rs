@@ -1,7 +1,7 @@
 //! What folds of both kinds share: results in tasks, and why one does not exist.
 
 use super::reducer::{Reducer, Undefined};
-use super::tree::{Parts, in_halves};
+use super::tree::{Parts, joined_halves};
 use crate::error::{Error, Result};
 use crate::expr::Stop;
 use crate::memory::append;
@@ -53,5 +53,5 @@ pub(super) fn in_tasks<T: Copy + Send>(
     parts: Parts,
     run: &(dyn Fn(Range<usize>) -> Result<Vec<T>, Failure> + Sync),
 ) -> Result<Vec<T>, Failure> {
-    in_halves(items, parts, run, &|results, more| Ok(append(results, &more)?))
+    joined_halves(items, parts, run, &|results, more| Ok(append(results, &more)?))
 }

@@ -109,7 +109,7 @@ pub(crate) fn in_parts<S: Send, E: Send>(
     fold: &(dyn Fn(Range<usize>) -> Result<Pairwise<S>, E> + Sync),
     combine: &(dyn Fn(&mut S, S) + Sync),
 ) -> Result<Pairwise<S>, E> {
-    in_halves(leaves, parts, fold, &|states: &mut Pairwise<S>, later| {
+    joined_halves(leaves, parts, fold, &|states: &mut Pairwise<S>, later| {
         states.append(later, combine);
         Ok(())
     })
@@ -117,7 +117,7 @@ pub(crate) fn in_parts<S: Send, E: Send>(
 
 /// What `run` makes of a range in parts, which `join` puts together.
 #[inline(never)]
-pub(super) fn in_halves<A: Send, E: Send>(
+pub(super) fn joined_halves<A: Send, E: Send>(
     range: Range<usize>,
     parts: Parts,
     run: &(dyn Fn(Range<usize>) -> Result<A, E> + Sync),
@@ -125,8 +125,8 @@ pub(super) fn in_halves<A: Send, E: Send>(
 ) -> Result<A, E> {
     let Some(middle) = parts.middle(&range) else { return run(range) };
     let (low, high) = kernel::join(
-        || in_halves(range.start..middle, parts, run, join),
-        || in_halves(middle..range.end, parts, run, join),
+        || joined_halves(range.start..middle, parts, run, join),
+        || joined_halves(middle..range.end, parts, run, join),
     );
     let (mut all, later) = (low?, high?);
     join(&mut all, later)?;

@@ -4,7 +4,7 @@ use super::sliding::{Memory, Sliding};
 use crate::expr::Stop;
 use crate::kernel::{self, Columns, Kernel, Slots};
 use crate::memory::try_reserve_exact;
-use crate::ops::along::{At, GROUP, Gap, Job, Panel, States, Table};
+use crate::ops::along::{At, GROUP, Gap, Job, LaneRows, Panel, States};
 use crate::ops::reduce::Reducer;
 use std::array::from_fn;
 use std::ops::Range;
@@ -13,7 +13,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sliding<'_, T, R> {
     /// Joins suffixes and prefixes of blocks of lanes side by side.
     pub(super) fn rows_by_blocks(
         &self,
-        table: &mut dyn Table<T>,
+        table: &mut dyn LaneRows<T>,
         at: &mut At<'_, '_, T, Self>,
     ) -> Result<(), Stop> {
         let At { memory: Memory { elements, prefixes, suffixes, results }, job, out } = at;

@@ -42,7 +42,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sliding<'_, T, R> {
                 let (block, after) = run[start..].split_at((run.len() - start).min(window));
                 let base = (number + k) * window;
                 let places = first.max(base) - base..last.min(base + window - 1) - base + 1;
-                let blocks = Blocks {
+                let blocks = WindowBlocks {
                     reducer: self.reducer,
                     window,
                     base,
@@ -115,7 +115,7 @@ impl<T: Copy, R: Reducer<T>> Kernel for Suffixes<'_, T, R> {
 }
 
 /// The windows that end in a block.
-struct Blocks<'a, 'o, T: Copy, R: Reducer<T>> {
+struct WindowBlocks<'a, 'o, T: Copy, R: Reducer<T>> {
     reducer: &'a R,
     window: usize,
     /// Position of the first element.
@@ -131,7 +131,7 @@ struct Blocks<'a, 'o, T: Copy, R: Reducer<T>> {
     out: &'a mut Slots<'o, R::Out>,
 }
 
-impl<T: Copy, R: Reducer<T>> Kernel for Blocks<'_, '_, T, R> {
+impl<T: Copy, R: Reducer<T>> Kernel for WindowBlocks<'_, '_, T, R> {
     type Out = Gap;
 
     #[inline(always)]

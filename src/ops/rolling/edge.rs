@@ -44,7 +44,7 @@ impl Extent {
 
 /// Neighbours of an axis, one after another, or one of them several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum ReadingOrder {
     Forward,
     Backward,
     Repeat(usize),
@@ -56,26 +56,29 @@ pub(super) fn runs(
     extent: usize,
     before: usize,
     range: Range<usize>,
-) -> [(Range<usize>, Order); 3] {
+) -> [(Range<usize>, ReadingOrder); 3] {
     let end = before + extent;
     let left = range.start.min(before)..range.end.min(before);
     let inside = range.start.clamp(before, end)..range.end.clamp(before, end);
     let right = range.start.max(end)..range.end.max(end);
     let (first, last) = match edge {
         WindowEdge::Wrap => (
-            (extent + left.start - before..extent + left.end - before, Order::Forward),
-            (right.start - end..right.end - end, Order::Forward),
+            (extent + left.start - before..extent + left.end - before, ReadingOrder::Forward),
+            (right.start - end..right.end - end, ReadingOrder::Forward),
         ),
         WindowEdge::Reflect => (
-            (before - left.end + 1..before - left.start + 1, Order::Backward),
-            ((end + extent - 1) - right.end..(end + extent - 1) - right.start, Order::Backward),
+            (before - left.end + 1..before - left.start + 1, ReadingOrder::Backward),
+            (
+                (end + extent - 1) - right.end..(end + extent - 1) - right.start,
+                ReadingOrder::Backward,
+            ),
         ),
         WindowEdge::Full | WindowEdge::Cut | WindowEdge::Clamp => (
-            (0..1, Order::Repeat(left.len())),
-            (extent.saturating_sub(1)..extent, Order::Repeat(right.len())),
+            (0..1, ReadingOrder::Repeat(left.len())),
+            (extent.saturating_sub(1)..extent, ReadingOrder::Repeat(right.len())),
         ),
     };
-    [first, (inside.start - before..inside.end - before, Order::Forward), last]
+    [first, (inside.start - before..inside.end - before, ReadingOrder::Forward), last]
 }
 
 #[cfg(test)]
@@ -85,12 +88,12 @@ mod tests {
     #[test]
     fn extended_axes_are_read_in_runs() {
         let read = |edge, range| -> String {
-            let run = |(range, order): (Range<usize>, Order)| -> String {
+            let run = |(range, order): (Range<usize>, ReadingOrder)| -> String {
                 let letters = "abc".get(range).unwrap_or_default();
                 match order {
-                    Order::Forward => letters.to_owned(),
-                    Order::Backward => letters.chars().rev().collect(),
-                    Order::Repeat(count) => letters.repeat(count),
+                    ReadingOrder::Forward => letters.to_owned(),
+                    ReadingOrder::Backward => letters.chars().rev().collect(),
+                    ReadingOrder::Repeat(count) => letters.repeat(count),
                 }
             };
             runs(edge, 3, 2, range).map(run).concat()

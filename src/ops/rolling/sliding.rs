@@ -7,11 +7,11 @@
 //!
 //! Short windows are folded as they are, neighbouring ones side by side.
 
-use super::edge::{Extent, Order, WindowEdge, runs};
+use super::edge::{Extent, ReadingOrder, WindowEdge, runs};
 use crate::expr::Stop;
 use crate::kernel::{LARGE, PART};
 use crate::memory::{default_of_fields, list, refill, try_reserve_exact};
-use crate::ops::along::{At, Lane, Panel, States, Sweep, Table};
+use crate::ops::along::{At, Lane, LaneRows, Panel, States, Sweep};
 use crate::ops::reduce::{Reducer, loops};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -112,14 +112,14 @@ impl<'s, T: Copy + Send + Sync, R: Reducer<T>> Sliding<'s, T, R> {
         elements.clear();
         try_reserve_exact(elements, range.len())?;
         for (range, order) in runs(self.edge, self.extent, self.padding, range) {
-            if range.is_empty() || order == Order::Repeat(0) {
+            if range.is_empty() || order == ReadingOrder::Repeat(0) {
                 continue;
             }
             let run = lane.run(range)?;
             match order {
-                Order::Forward => elements.extend_from_slice(run),
-                Order::Backward => elements.extend(run.iter().rev()),
-                Order::Repeat(count) => elements.extend((0..count).map(|_| run[0])),
+                ReadingOrder::Forward => elements.extend_from_slice(run),
+                ReadingOrder::Backward => elements.extend(run.iter().rev()),
+                ReadingOrder::Repeat(count) => elements.extend((0..count).map(|_| run[0])),
             }
         }
         Ok(elements)
@@ -128,7 +128,7 @@ impl<'s, T: Copy + Send + Sync, R: Reducer<T>> Sliding<'s, T, R> {
     /// Some rows of the extended axis.
     pub(super) fn rows<'l>(
         &self,
-        table: &'l mut dyn Table<T>,
+        table: &'l mut dyn LaneRows<T>,
         range: Range<usize>,
         width: usize,
         elements: &'l mut Vec<T>,
@@ -142,7 +142,7 @@ impl<'s, T: Copy + Send + Sync, R: Reducer<T>> Sliding<'s, T, R> {
         try_reserve_exact(elements, range.len().saturating_mul(width))?;
         for (range, order) in runs(self.edge, self.extent, self.padding, range) {
             let count = match order {
-                Order::Repeat(count) => count,
+                ReadingOrder::Repeat(count) => count,
                 _ => range.len(),
             };
             if count == 0 || range.is_empty() {
@@ -151,9 +151,9 @@ impl<'s, T: Copy + Send + Sync, R: Reducer<T>> Sliding<'s, T, R> {
             let panel = table.rows(range)?;
             for k in 0..count {
                 elements.extend_from_slice(panel.row(match order {
-                    Order::Forward => k,
-                    Order::Backward => count - 1 - k,
-                    Order::Repeat(_) => 0,
+                    ReadingOrder::Forward => k,
+                    ReadingOrder::Backward => count - 1 - k,
+                    ReadingOrder::Repeat(_) => 0,
                 }));
             }
         }
@@ -197,7 +197,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, T, R> {
         Ok(())
     }
 
-    fn table(&self, table: &mut dyn Table<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+    fn table(&self, table: &mut dyn LaneRows<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
         at.memory.results.clear();
         try_reserve_exact(&mut at.memory.results, at.job.width.saturating_add(PART))?;
         if self.is_direct() {
@@ -249,7 +249,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sliding<'_, T, R> {
     /// Folds each window of lanes side by side.
     fn row_by_row(
         &self,
-        table: &mut dyn Table<T>,
+        table: &mut dyn LaneRows<T>,
         at: &mut At<'_, '_, T, Self>,
     ) -> Result<(), Stop> {
         let At { memory, job, out } = at;

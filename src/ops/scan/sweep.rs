@@ -6,7 +6,7 @@ use super::running::{Places, Running};
 use crate::expr::Stop;
 use crate::kernel::{self, LARGE, PART, Queue};
 use crate::memory::{default_of_fields, refill, try_reserve_exact};
-use crate::ops::along::{At, BLOCK, GROUP, Lane, Sweep, Table};
+use crate::ops::along::{At, BLOCK, GROUP, Lane, LaneRows, Sweep};
 use crate::ops::reduce::Reducer;
 
 /// Memory of a task.
@@ -75,7 +75,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, T, R> {
         Ok(())
     }
 
-    fn table(&self, table: &mut dyn Table<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+    fn table(&self, table: &mut dyn LaneRows<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
         let At { memory: Memory { lanes, results, .. }, job, out } = at;
         let together = (table.best() / job.width).clamp(1, self.extent.max(1));
         let together = together.next_multiple_of(GROUP);

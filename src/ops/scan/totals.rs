@@ -5,7 +5,7 @@ use super::sweep::Memory;
 use crate::expr::Stop;
 use crate::kernel;
 use crate::memory::{list, try_with_capacity};
-use crate::ops::along::{At, BLOCK, GROUP, Lane, Sweep, Table};
+use crate::ops::along::{At, BLOCK, GROUP, Lane, LaneRows, Sweep};
 use crate::ops::reduce::Reducer;
 use std::sync::{Mutex, PoisonError};
 
@@ -73,7 +73,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, T, R> {
         Ok(())
     }
 
-    fn table(&self, table: &mut dyn Table<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+    fn table(&self, table: &mut dyn LaneRows<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
         let At { memory: Memory { lanes, .. }, job, out } = at;
         let together = (table.best() / job.width).max(1);
         lanes.reset(job.width)?;

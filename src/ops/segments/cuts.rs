@@ -3,7 +3,7 @@
 use crate::expr::Stop;
 use crate::kernel::{self, Kernel, PART};
 use crate::memory::{list, try_reserve_exact};
-use crate::ops::along::{At, Gap, Job, Lane, States, Sweep, Table};
+use crate::ops::along::{At, Gap, Job, Lane, LaneRows, States, Sweep};
 use crate::ops::reduce::{Pairwise, Reducer, loops};
 use std::ops::Range;
 
@@ -215,7 +215,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
         Ok(())
     }
 
-    fn table(&self, table: &mut dyn Table<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
+    fn table(&self, table: &mut dyn LaneRows<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
         let At { memory: Memory { rows: pairs, results, .. }, job, out } = at;
         let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
             loops::combine_columns(self.reducer, states, later);

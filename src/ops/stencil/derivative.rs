@@ -2,7 +2,7 @@
 
 use super::EdgeOrder;
 use super::field::Derivatives;
-use super::rule::Order;
+use super::rule::DerivativeOrder;
 use super::spacing::{Checked, IntoSpacing};
 use crate::compute::{Compute, Deferred, reads};
 use crate::dtype::{Arithmetic, Real};
@@ -62,13 +62,13 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
     }
 
     /// Axes and orders of the derivatives that are computed from the operand in one pass.
-    fn axes(&self, rank: usize) -> Vec<(usize, Order)> {
+    fn axes(&self, rank: usize) -> Vec<(usize, DerivativeOrder)> {
         let all = |order| (0..rank).map(|axis| (axis, order)).collect();
         match self.kind {
-            Kind::First { axis, edges } => vec![(axis, Order::First(edges))],
-            Kind::Second { axis } => vec![(axis, Order::Second)],
-            Kind::Gradient(edges) => all(Order::First(edges)),
-            Kind::Hessian(_) | Kind::Laplacian => all(Order::Second),
+            Kind::First { axis, edges } => vec![(axis, DerivativeOrder::First(edges))],
+            Kind::Second { axis } => vec![(axis, DerivativeOrder::Second)],
+            Kind::Gradient(edges) => all(DerivativeOrder::First(edges)),
+            Kind::Hessian(_) | Kind::Laplacian => all(DerivativeOrder::Second),
         }
     }
 
@@ -89,7 +89,7 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
         let mut all = Tensor::full(extents.collect::<Shape>(), zero)?;
         all.view_mut().diagonal(0, 1)?.move_axis(rank, 0)?.assign(&diagonal)?;
         for row in 0..rank.saturating_sub(1) {
-            let along = |axis: usize| [(axis, Order::First(edges))];
+            let along = |axis: usize| [(axis, DerivativeOrder::First(edges))];
             let slope = Derivatives::new(&self.operand, &along(row), &spacing)?.eval()?;
             let slope = slope.slice(0, 0..1)?.remove_axis(0)?.lazy();
             for column in row + 1..rank {
@@ -183,7 +183,8 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
             Kind::Hessian(edges) => {
                 let slopes = rank.saturating_sub(1);
                 let mixed = rank * slopes / 2;
-                let along: Vec<_> = (0..slopes).map(|axis| (axis, Order::First(edges))).collect();
+                let along: Vec<_> =
+                    (0..slopes).map(|axis| (axis, DerivativeOrder::First(edges))).collect();
                 let more = Derivatives::new(&self.operand, &along, &self.spacing()?)?.explain()?.0;
                 lines.push(format!(
                     "beside the diagonal: derivatives of derivatives, {mixed} in all"

@@ -1,6 +1,6 @@
 //! Derivatives of the elements of an operand, line by line along its last axis.
 
-use super::rule::{Order, Rule, Tap, curvature, weighted};
+use super::rule::{DerivativeOrder, Rule, Tap, curvature, weighted};
 use super::spacing::Checked;
 use crate::dtype::Real;
 use crate::error::{Error, Result};
@@ -37,7 +37,7 @@ pub(super) struct Derivatives<'a, T, E> {
 impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
     pub(super) fn new(
         operand: &'a Lazy<E>,
-        components: &[(usize, Order)],
+        components: &[(usize, DerivativeOrder)],
         spacing: &[&'a Checked<T>],
     ) -> Result<Self> {
         let shape = operand.shape()?;

@@ -31,13 +31,13 @@ pub(super) enum Tap<T> {
 #[derive(Debug, Clone)]
 pub(super) struct Rule<'s, T> {
     extent: usize,
-    order: Order,
+    order: DerivativeOrder,
     spacing: &'s Spacing<T>,
 }
 
 /// Which derivative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum DerivativeOrder {
     First(EdgeOrder),
     Second,
 }
@@ -46,10 +46,10 @@ impl<'s, T: Real> Rule<'s, T> {
     pub(super) fn new(
         axis: usize,
         extent: usize,
-        order: Order,
+        order: DerivativeOrder,
         Checked { spacing, repeated }: &'s Checked<T>,
     ) -> Result<Self> {
-        let window = if order == Order::First(EdgeOrder::First) { 2 } else { 3 };
+        let window = if order == DerivativeOrder::First(EdgeOrder::First) { 2 } else { 3 };
         if extent < window {
             return Err(Error::Window { axis, window, extent });
         }
@@ -92,18 +92,18 @@ impl<'s, T: Real> Rule<'s, T> {
         let inside = index > 0 && index < last;
         let start = index.saturating_sub(1).min(self.extent.saturating_sub(3));
         match (self.spacing, self.order) {
-            (Spacing::Uniform(h), Order::First(_)) if inside => {
+            (Spacing::Uniform(h), DerivativeOrder::First(_)) if inside => {
                 Tap::Difference { high: index + 1, low: index - 1, by: h.plus(*h) }
             }
-            (Spacing::Uniform(h), Order::First(EdgeOrder::First)) => {
+            (Spacing::Uniform(h), DerivativeOrder::First(EdgeOrder::First)) => {
                 let low = index.min(last - 1);
                 Tap::Difference { high: low + 1, low, by: *h }
             }
-            (Spacing::At(x), Order::First(EdgeOrder::First)) if !inside => {
+            (Spacing::At(x), DerivativeOrder::First(EdgeOrder::First)) if !inside => {
                 let low = index.min(last - 1);
                 Tap::Difference { high: low + 1, low, by: x[low + 1].minus(x[low]) }
             }
-            (Spacing::Uniform(h), Order::First(EdgeOrder::Second)) => {
+            (Spacing::Uniform(h), DerivativeOrder::First(EdgeOrder::Second)) => {
                 let one = T::one();
                 let (two, half) = (one.plus(one), one.over(one.plus(one)));
                 let near = one.plus(half).over(*h);
@@ -115,7 +115,9 @@ impl<'s, T: Real> Rule<'s, T> {
                 };
                 Tap::Weighted { start, weights }
             }
-            (Spacing::Uniform(h), Order::Second) => Tap::Curvature { start, by: h.times(*h) },
+            (Spacing::Uniform(h), DerivativeOrder::Second) => {
+                Tap::Curvature { start, by: h.times(*h) }
+            }
             (Spacing::At(x), _) => Tap::Weighted { start, weights: self.weights_at(x, index) },
         }
     }
@@ -128,7 +130,7 @@ impl<'s, T: Real> Rule<'s, T> {
         let both = a.plus(b);
         let (low, middle, high) = (a.times(both), a.times(b), b.times(both));
         let [low_part, middle_part, high_part] = match (self.order, index - start) {
-            (Order::Second, _) => {
+            (DerivativeOrder::Second, _) => {
                 let two = T::one().plus(T::one());
                 [two, two.negated(), two]
             }

@@ -1,7 +1,7 @@
 //! From addresses to row-major positions, and from those to keys to sort by.
 
 use crate::error::Result;
-use crate::map::{Digits, Divider, Level, Multiplier, Nested};
+use crate::map::{Digits, Divider, Multiplier, Nested, NestedAxis};
 use crate::memory::try_reserve_exact;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -50,7 +50,7 @@ fn for_each_in_any(
         for_each_alone(&terms, nested.lowest, addresses, visit);
         return Ok(());
     }
-    let mut blocks = Blocks::new(nested, key);
+    let mut blocks = BlockDigits::new(nested, key);
     let inner = blocks.inner.clone();
     let step = inner.weight / key;
     blocks.for_each(addresses, |ordinals, start, bases| {
@@ -82,7 +82,7 @@ struct Term {
 impl Term {
     /// All axes of a layout, if they are linear.
     fn of(nested: &Nested, key: usize) -> Option<SmallVec<[Self; 4]>> {
-        let term = |level: &Level| {
+        let term = |level: &NestedAxis| {
             let step = Base { position: level.weight, key: level.weight / key };
             let (stride, last) = (level.stride, level.last);
             let at_last = Base { position: step.position * last, key: step.key * last };
@@ -187,11 +187,11 @@ fn for_each_alone(
 
 /// Walks ascending addresses block by block: a block shares its position on all axes but the one of the
 /// smallest stride.
-struct Blocks<'n> {
+struct BlockDigits<'n> {
     nested: &'n Nested,
     key: usize,
-    outer: &'n [Level],
-    inner: Level,
+    outer: &'n [NestedAxis],
+    inner: NestedAxis,
     /// Addresses of the current block, and its position on the last outer axis.
     block: Range<usize>,
     position: usize,
@@ -204,9 +204,9 @@ struct Blocks<'n> {
     result: Result<()>,
 }
 
-impl<'n> Blocks<'n> {
+impl<'n> BlockDigits<'n> {
     fn new(nested: &'n Nested, key: usize) -> Self {
-        let point = Level { axis: 0, stride: 1, last: 0, weight: 0, digits: Digits::Same };
+        let point = NestedAxis { axis: 0, stride: 1, last: 0, weight: 0, digits: Digits::Same };
         let (inner, outer) = match nested.levels.split_last() {
             Some((inner, outer)) => (inner.clone(), outer),
             None => (point, &[][..]),
@@ -303,7 +303,7 @@ impl<'n> Blocks<'n> {
 /// Calls `visit` with the ordinal of every entry of a block and each of its digits on the inner axis.
 #[inline(always)]
 fn for_each_digit(
-    inner: &Level,
+    inner: &NestedAxis,
     addresses: &[usize],
     ordinals: Range<usize>,
     start: usize,

@@ -4,7 +4,7 @@
 use super::Entries;
 use super::decode::for_each_entry;
 use crate::error::Result;
-use crate::map::{Divider, Level, Nested};
+use crate::map::{Divider, Nested, NestedAxis};
 use crate::memory::{list, try_reserve, try_reserve_exact, try_with_capacity, zeros};
 use crate::shape::Shape;
 use crate::storage::sort_entries;
@@ -34,13 +34,13 @@ pub(super) fn ordered<T: Copy>(
     entries: &Entries<'_, T>,
     ways: usize,
 ) -> Result<(Vec<usize>, Vec<T>)> {
-    let order = Order::of(nested, shape);
+    let order = SortPlan::of(nested, shape);
     if order.sorted {
         return decoded(nested, entries, ways);
     }
     let few = KEYS_PER_ENTRY.saturating_mul(entries.positions.len()).saturating_add(FEW_KEYS);
     let counts_fit = entries.positions.len() <= u32::MAX as usize;
-    if order.keys <= few && counts_fit && !nested.levels.iter().any(Level::branches) {
+    if order.keys <= few && counts_fit && !nested.levels.iter().any(NestedAxis::branches) {
         return counted(nested, &order, entries);
     }
     let (mut positions, mut values) = decoded(nested, entries, ways)?;
@@ -56,7 +56,7 @@ pub(super) fn ordered<T: Copy>(
 }
 
 /// What is to be sorted.
-struct Order {
+struct SortPlan {
     sorted: bool,
     /// Row-major positions of one key: entries of the same key are in order.
     key: usize,
@@ -66,7 +66,7 @@ struct Order {
     part: usize,
 }
 
-impl Order {
+impl SortPlan {
     fn of(nested: &Nested, shape: &Shape) -> Self {
         let levels = &nested.levels;
         let mut axes: Vec<_> = levels.iter().collect();
@@ -93,7 +93,7 @@ impl Order {
 
 /// How many positions show the addresses, at the most. Lists of indexes may show one very often.
 pub(super) fn ways(nested: &Nested, addresses: &[usize]) -> usize {
-    if !nested.levels.iter().any(Level::branches) {
+    if !nested.levels.iter().any(NestedAxis::branches) {
         return addresses.len();
     }
     addresses.iter().fold(0, |ways, &address| ways.saturating_add(nested.most_ways(address)))
@@ -131,7 +131,7 @@ fn decoded<T: Copy>(
 /// entries are put into groups of neighbouring keys first, and each group, which the caches do hold, is sorted.
 fn counted<T: Copy>(
     nested: &Nested,
-    order: &Order,
+    order: &SortPlan,
     entries: &Entries<'_, T>,
 ) -> Result<(Vec<usize>, Vec<T>)> {
     let (addresses, from) = (&*entries.positions, &*entries.values);
@@ -165,7 +165,7 @@ fn counted<T: Copy>(
 /// How many positions have keys below each key, and how many there are.
 fn starts_of_keys(
     nested: &Nested,
-    order: &Order,
+    order: &SortPlan,
     addresses: &[usize],
 ) -> Result<(Vec<u32>, usize)> {
     let mut counts: Vec<u32> = zeros(order.keys)?;

@@ -1,6 +1,6 @@
 //! Sums of distances from an element, and of their squares: what variances are made of.
 
-use super::lanes::{Apart, LANES, apart, in_halves, in_registers};
+use super::lanes::{Apart, LANES, apart, in_pairs, in_registers};
 use crate::dtype::Measure;
 use crate::kernel::prefetch_row;
 use std::array::from_fn;
@@ -33,7 +33,7 @@ pub(super) fn distances<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
         *sum += apart;
         *square += apart * apart;
     }
-    [in_halves(&mut sums, add), in_halves(&mut squares, add)]
+    [in_pairs(&mut sums, add), in_pairs(&mut squares, add)]
 }
 
 /// The same of one column, with the bits that columns side by side have.

@@ -2,7 +2,7 @@
 
 use super::super::{Reducer, Undefined};
 use super::adapters::delegate;
-use super::lanes::{Apart, LANES, apart, in_columns, in_halves, in_registers};
+use super::lanes::{Apart, LANES, apart, in_columns, in_pairs, in_registers};
 use crate::dtype::{Arithmetic, Order};
 use crate::kernel::{LARGE, prefetch_row};
 use std::array::from_fn;
@@ -141,7 +141,7 @@ fn best_by_mask<T: Order, M: Copy + From<bool> + BitOr<Output = M> + PartialEq>(
         *lane = pick(*lane, x);
     }
     let unordered = tail.iter().fold(unordered, |any, &x| any | is_nan(x));
-    (in_halves(&mut lanes, pick), unordered)
+    (in_pairs(&mut lanes, pick), unordered)
 }
 
 /// The position of the first element for which `is_it` holds, or the length of the run.

@@ -39,7 +39,7 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
     for (lane, &x) in lanes.iter_mut().zip(tail) {
         *lane = step(*lane, x);
     }
-    in_halves(&mut lanes, join)
+    in_pairs(&mut lanes, join)
 }
 
 /// Joins the first `count` of eight states, at least one, in order: those after them are neutral, so that no branch
@@ -87,7 +87,7 @@ pub(super) fn apart<A, const N: usize>(lanes: [A; N]) -> Apart<A, N> {
     std::hint::black_box(Apart(lanes))
 }
 
-/// As [`in_halves`] from its second step on, for a loop that leaves no elements over: in registers as far as
+/// As [`in_pairs`] from its second step on, for a loop that leaves no elements over: in registers as far as
 /// whole vectors are joined, and then from memory of its own, so that how the rest is joined does not decide
 /// how the loop is vectorised.
 #[inline(always)]
@@ -102,10 +102,7 @@ pub(super) fn in_registers<A: Copy>(half: [A; LANES / 2], join: impl Fn(A, A) ->
 /// Joins lanes in pairs, a power of two of them. Not inlined: how lanes are joined would decide how the
 /// loop before is vectorised, for the worse.
 #[inline(never)]
-pub(super) fn in_halves<A: Copy, const N: usize>(
-    lanes: &mut [A; N],
-    join: impl Fn(A, A) -> A,
-) -> A {
+pub(super) fn in_pairs<A: Copy, const N: usize>(lanes: &mut [A; N], join: impl Fn(A, A) -> A) -> A {
     let mut width = N / 2;
     while width > 0 {
         for k in 0..width {

@@ -2,7 +2,7 @@
 
 use super::super::Reducer;
 use super::by_element::{ProductOf, SumOf};
-use super::lanes::{Apart, apart, few, in_columns, in_halves, in_lanes};
+use super::lanes::{Apart, apart, few, in_columns, in_lanes, in_pairs};
 use crate::dtype::{Measure, SameBits};
 use crate::kernel::{compensate_f32, compensate_f64, prefetch_row};
 use std::array::from_fn;
@@ -266,7 +266,7 @@ macro_rules! float_sums {
                 let mut lanes: [Self::State; FEW] =
                     from_fn(|k| Compensated { sum: sums[k], error: errors[k] });
                 lanes.iter_mut().zip(tail).for_each(|(lane, &x)| self.step(lane, x));
-                in_halves(&mut lanes, Compensated::<$float>::join)
+                in_pairs(&mut lanes, Compensated::<$float>::join)
             }
         }
 

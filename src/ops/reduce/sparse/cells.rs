@@ -26,7 +26,7 @@ const SHORT: usize = 8;
 pub(super) const PART: usize = 128;
 
 /// How entries come to cells.
-pub(super) enum Method {
+pub(super) enum EntryOrder {
     /// Sorted by cell, if they are to be in order or cells are many.
     InOrder,
     /// As they come, to the last cell or the next one, as cells are rows.
@@ -88,16 +88,16 @@ impl Cells {
     }
 
     /// How so many entries come to cells, which are `ordered` if the order of elements matters.
-    pub(super) fn method(&self, entries: usize, ordered: bool) -> Method {
+    pub(super) fn method(&self, entries: usize, ordered: bool) -> EntryOrder {
         let few = entries.saturating_mul(CELLS_PER_ENTRY).saturating_add(FEW_CELLS);
         if ordered {
-            Method::InOrder
+            EntryOrder::InOrder
         } else if self.are_rows() && self.count > entries {
-            Method::Rows
+            EntryOrder::Rows
         } else if self.count <= few {
-            Method::Table
+            EntryOrder::Table
         } else {
-            Method::InOrder
+            EntryOrder::InOrder
         }
     }
 
