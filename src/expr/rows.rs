@@ -32,7 +32,7 @@ use slab::lies_in_lines;
 use smallvec::SmallVec;
 use std::ops::Range;
 use strided::{Leaves, strided};
-pub(crate) use strided::{TURNED, lies_turned};
+pub(crate) use strided::{TRANSPOSED, lies_transposed};
 use windows::Windows;
 
 /// Expressions from this size on, in bytes of all results, read from farther than the caches of a core.
@@ -114,7 +114,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             Some(_) if self.runs => "evaluated in order of storage, in long runs",
             Some(_) => "evaluated a few thousand elements at a time",
             None if self.is_far() => "evaluated in order of storage, window by window",
-            None if self.windows.as_ref().is_some_and(|own| own.turned) => {
+            None if self.windows.as_ref().is_some_and(|own| own.transposed) => {
                 "evaluated in order of memory, window by window"
             }
             None if self.windows.as_ref().is_some_and(|own| own.short) => {

@@ -4,7 +4,7 @@ use crate::compute::{Compute, Deferred};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::expr::{
-    Expr, IntoExpr, Lazy, TURNED, for_each_box, for_each_stored, lies_turned, zip_with,
+    Expr, IntoExpr, Lazy, TRANSPOSED, for_each_box, for_each_stored, lies_transposed, zip_with,
 };
 use crate::shape::Shape;
 use crate::storage::Reader;
@@ -135,7 +135,7 @@ fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
         })?;
         return Ok(all && (elsewhere || count == shape.count()?));
     }
-    let most = if lies_turned(e) { TURNED } else { PIECE };
+    let most = if lies_transposed(e) { TRANSPOSED } else { PIECE };
     let done = for_each_box(e, most, &mut |_, piece: &[bool]| {
         // A loop that ends at the first would not be one of vector instructions.
         let all = piece.iter().fold(true, |all, &holds| all & holds);

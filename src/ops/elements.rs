@@ -1,7 +1,9 @@
 //! Iteration over elements, a block at a time.
 
 use crate::error::{Error, Result};
-use crate::expr::{BadBlock, Boxes, Rows, TURNED, box_shape, erased, lies_turned, selectors};
+use crate::expr::{
+    BadBlock, Boxes, Rows, TRANSPOSED, box_shape, erased, lies_transposed, selectors,
+};
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
@@ -49,8 +51,8 @@ const LAYER_BYTES: usize = 1 << 24;
 
 /// Elements that are read at once: of storage in blocks, few of which are held, as many as it takes to load each once.
 fn at_once<S: Reader>(t: &Tensor<S>, shape: &Shape) -> usize {
-    if lies_turned(t) {
-        return TURNED;
+    if lies_transposed(t) {
+        return TRANSPOSED;
     }
     let in_blocks = || {
         t.storage().blocks().filter(|_| shape.rank() > 0)?;

@@ -83,7 +83,7 @@ pub(super) fn in_memory<T: Copy + Send + Sync>(
     let rank = extents.len();
     let mut starts = (first..rank).take(merged.saturating_sub(1));
     starts.find(|&start| join(start..rank, &mut extents, &mut leaves));
-    if is_turned::<T>(&leaves, &extents) {
+    if is_transposed::<T>(&leaves, &extents) {
         return None;
     }
     join_rows(&mut extents, &mut leaves);
@@ -134,33 +134,33 @@ fn join(axes: Range<usize>, extents: &mut SmallVec<[usize; 8]>, leaves: &mut Lea
     true
 }
 
-/// Elements that are evaluated at once of what [`is_turned`].
-pub(crate) const TURNED: usize = 1 << 18;
+/// Elements that are evaluated at once of what [`is_transposed`].
+pub(crate) const TRANSPOSED: usize = 1 << 18;
 
 /// Whether neighbours in memory are neighbours neither in a row nor in adjacent rows. Then each element of a row lies on
 /// a line of the caches of its own, which is gone when the rows are read that lie on it too.
-pub(super) fn is_turned<T>(leaves: &[Strided], extents: &[usize]) -> bool {
+pub(super) fn is_transposed<T>(leaves: &[Strided], extents: &[usize]) -> bool {
     let axes = |leaf: &Strided| -> SmallVec<[_; 8]> {
         leaf.strides.iter().copied().zip(extents.iter().copied()).collect()
     };
-    extents.len() > 2 && leaves.iter().any(|leaf| are_turned(&axes(leaf), size_of::<T>()))
+    extents.len() > 2 && leaves.iter().any(|leaf| are_transposed(&axes(leaf), size_of::<T>()))
 }
 
-/// [`is_turned`] of an expression in the order of its own axes.
-pub(crate) fn lies_turned<E: Expr>(e: &E) -> bool {
-    let mut turned = false;
+/// [`is_transposed`] of an expression in the order of its own axes.
+pub(crate) fn lies_transposed<E: Expr>(e: &E) -> bool {
+    let mut transposed = false;
     e.leaves(&mut |leaf| {
         if let (Access::Slice, Some(axes)) = (leaf.access, leaf.map.linear_axes()) {
             let axes: SmallVec<[_; 8]> =
                 axes.iter().map(|axis| (axis.stride, axis.extent)).collect();
-            turned |= are_turned(&axes, leaf.elem_bytes);
+            transposed |= are_transposed(&axes, leaf.elem_bytes);
         }
     });
-    turned
+    transposed
 }
 
 /// Of the strides and extents of a leaf, outermost first.
-fn are_turned(axes: &[(isize, usize)], elem_bytes: usize) -> bool {
+fn are_transposed(axes: &[(isize, usize)], elem_bytes: usize) -> bool {
     const LINE_BYTES: usize = 64;
     /// What a core holds however it is read.
     const HELD_BYTES: usize = 1 << 20;
@@ -168,10 +168,10 @@ fn are_turned(axes: &[(isize, usize)], elem_bytes: usize) -> bool {
     let line = LINE_BYTES / elem_bytes.max(1);
     let moving = || axes.iter().filter(|(stride, extent)| *stride != 0 && *extent > 1);
     let strides: SmallVec<[usize; 8]> = moving().map(|(stride, _)| stride.unsigned_abs()).collect();
-    let turned = strides.split_last_chunk::<2>().is_some_and(|(outer, rows)| {
+    let transposed = strides.split_last_chunk::<2>().is_some_and(|(outer, rows)| {
         outer.iter().any(|step| *step < line) && rows.iter().all(|step| *step >= line)
     });
-    turned
+    transposed
         && moving().fold(elem_bytes, |bytes, (_, extent)| bytes.saturating_mul(*extent))
             > HELD_BYTES
 }

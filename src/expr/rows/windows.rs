@@ -2,7 +2,7 @@
 
 use super::blocks::{InBlocks, shorter, tile};
 use super::slab::Slab;
-use super::strided::{RowOrder, Strided, TURNED, far, is_short, is_turned};
+use super::strided::{RowOrder, Strided, TRANSPOSED, far, is_short, is_transposed};
 use super::{Block, Data, RowReader};
 use crate::expr::boxed::Boxed;
 use crate::expr::boxes::selectors;
@@ -31,7 +31,7 @@ pub(super) struct Windows {
     /// Whether storage is not memory.
     pub(super) far: bool,
     /// Whether it is memory of which strides tell that it is read in another order.
-    pub(super) turned: bool,
+    pub(super) transposed: bool,
     /// Whether strides tell that runs of its rows are short; otherwise, maps are more than strides.
     pub(super) short: bool,
     /// Most elements of a window.
@@ -71,7 +71,9 @@ impl Windows {
             // A block at a time, or as many as a few leaves of a fold lie in.
             _ if tile.is_some() => tile
                 .map_or(most, |[rows, columns]| rows.saturating_mul(columns.max(LEAF)).min(most)),
-            (None, _) if strided.is_some_and(|leaves| is_turned::<T>(leaves, shape)) => TURNED,
+            (None, _) if strided.is_some_and(|leaves| is_transposed::<T>(leaves, shape)) => {
+                TRANSPOSED
+            }
             (None, _) if strided.is_some_and(|leaves| is_short(leaves, shape)) => NEAR,
             (None, _) if strided.is_some() => return (None, None),
             // Maps that are more than strides: many rows at once, from a near cache when they are used.
@@ -84,9 +86,9 @@ impl Windows {
         };
         let (across, grain) = (order == Some(RowOrder::Across), grain(e, columns, elements));
         let (far, near) = (order.is_some(), order.is_none() && strided.is_some());
-        let (turned, short) = (near && elements == TURNED, near && elements == NEAR);
+        let (transposed, short) = (near && elements == TRANSPOSED, near && elements == NEAR);
         let slab = slab.filter(|_| order == Some(RowOrder::Along));
-        (Some(Self { far, turned, short, elements, across, tile, slab, grain }), in_blocks)
+        (Some(Self { far, transposed, short, elements, across, tile, slab, grain }), in_blocks)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{MUCH, PACKED, product};
 use crate::error::Result;
-use crate::expr::{Access, Boxed, Expr, Lazy, TURNED, check_copies, erased, first_error};
-use crate::expr::{for_each_piece, lies_turned, room, selectors};
+use crate::expr::{Access, Boxed, Expr, Lazy, TRANSPOSED, check_copies, erased, first_error};
+use crate::expr::{for_each_piece, lies_transposed, room, selectors};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape, collect_inline};
 use crate::tensor::Tensor;
@@ -288,7 +288,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         })?;
         source.at_once = match far {
             true => room(&view, MUCH).unwrap_or(MUCH),
-            false if lies_turned(&view) => TURNED,
+            false if lies_transposed(&view) => TRANSPOSED,
             false => PACKED,
         };
         let stretched = source.loops.iter().zip(loops.iter()).any(|(own, joint)| own != joint);

@@ -31,7 +31,7 @@ pub struct Correlation<E, K> {
     operand: Lazy<E>,
     kernel: Lazy<K>,
     mode: Mode,
-    turned: bool,
+    flipped: bool,
 }
 
 impl<E, K> Correlation<E, K>
@@ -39,8 +39,8 @@ where
     E: Expr<Elem: Arithmetic>,
     K: Expr<Elem = E::Elem>,
 {
-    pub(super) fn deferred(operand: E, kernel: K, mode: Mode, turned: bool) -> Deferred<Self> {
-        Deferred::new(Self { operand: Lazy(operand), kernel: Lazy(kernel), mode, turned })
+    pub(super) fn deferred(operand: E, kernel: K, mode: Mode, flipped: bool) -> Deferred<Self> {
+        Deferred::new(Self { operand: Lazy(operand), kernel: Lazy(kernel), mode, flipped })
     }
 
     /// Without the weights.
@@ -51,7 +51,7 @@ where
     /// The kernel in the order in which it meets the elements.
     fn weights(&self) -> Result<Vec<E::Elem>> {
         let mut kernel = Lazy(self.kernel.0.by_ref());
-        for axis in (0..kernel.shape()?.rank()).filter(|_| self.turned) {
+        for axis in (0..kernel.shape()?.rank()).filter(|_| self.flipped) {
             kernel = kernel.flip(axis)?;
         }
         check_copies(&kernel, kernel.shape()?.count()?)?;
@@ -129,7 +129,7 @@ where
                 sums.extents[sums.extents.len() - 1]
             ),
         ];
-        let what = if self.turned { "convolution" } else { "correlation" };
+        let what = if self.flipped { "convolution" } else { "correlation" };
         let element = std::any::type_name::<E::Elem>();
         let (shape, result) = (self.operand.shape()?, &sums.result);
         Ok(Explanation::report(
