@@ -26,6 +26,7 @@ mod write;
 pub use list::{Indexes, IntoIndexes};
 pub use take::TakeAt;
 pub(crate) use take::{Source, of_part};
+pub(crate) use write::first_repeat;
 
 use crate::compute::{Deferred, for_operands};
 use crate::dtype::Measure;

@@ -208,7 +208,7 @@ fn span(addresses: &[usize]) -> Range<usize> {
 }
 
 /// The places of the first address that stands in a list before, and where it does.
-fn first_repeat(addresses: &[usize]) -> Result<Option<(usize, usize)>> {
+pub(crate) fn first_repeat(addresses: &[usize]) -> Result<Option<(usize, usize)>> {
     let span = span(addresses);
     if span.len() / BITS <= addresses.len() {
         let mut seen: Vec<u64> = zeros(span.len() / 64 + 1)?;

@@ -6,10 +6,9 @@ use super::operation::LaneOperation;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Expr, Lazy, Pairs, for_each_piece, moved, room, selectors, zip_with};
-use crate::memory::{refill, try_with_capacity, zeros};
+use crate::memory::try_with_capacity;
 use crate::ops::indexing::{Source, of_part};
 use crate::shape::{Align, Index, Shape};
-use crate::storage::sort_entries;
 use crate::tensor::Tensor;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -228,83 +227,4 @@ pub(super) fn check_inside(
         let at = shape.unravel(before + place).to_vec();
         Err(Error::IndexAt { at, axis, index: piece[place], extent })
     })
-}
-
-/// Refuses the first index, in row-major order, that stands in its lane already. All are less than `extent`.
-pub(super) fn check_distinct(
-    indexes: &Tensor<Vec<usize>>,
-    axis: usize,
-    extent: usize,
-) -> Result<()> {
-    let shape = indexes.shape();
-    let (length, lanes) = (shape[axis], shape.without(axis)?);
-    if length < 2 {
-        return Ok(());
-    }
-    let moved;
-    let all = if axis + 1 == shape.rank() {
-        indexes.storage()
-    } else {
-        moved = indexes.view().move_axis(axis, shape.rank() - 1)?.eval()?;
-        moved.storage()
-    };
-    let mut repeats = Repeats::new(extent, all.len())?;
-    // Places of the index that is repeated and of the one that repeats it, this one first, and the index.
-    let mut found: Option<[Index; 3]> = None;
-    for (number, lane) in all.chunks_exact(length).enumerate() {
-        let Some([first, second]) = repeats.of(lane, number * length)? else { continue };
-        let index = |digit: usize| {
-            let mut index = lanes.unravel(number);
-            index.insert(axis, digit);
-            index
-        };
-        let second_place = index(second);
-        if found.as_ref().is_none_or(|[place, ..]| second_place < *place) {
-            found = Some([second_place, index(first), index(lane[first])]);
-        }
-    }
-    let Some(places) = found else { return Ok(()) };
-    let [second, first, index] = places.map(|place| place.to_vec());
-    Err(Error::RepeatedIndex { index, first, second })
-}
-
-/// Finds indexes that stand twice in a lane.
-enum Repeats {
-    /// One more than where each index was met last, among the indexes of all lanes.
-    Met(Vec<usize>),
-    /// Sorts a lane, as there are more indexes than should be listed.
-    Sorted(Vec<usize>, Vec<usize>),
-}
-
-impl Repeats {
-    fn new(extent: usize, count: usize) -> Result<Self> {
-        Ok(match extent / 2 <= count {
-            true => Self::Met(zeros(extent)?),
-            false => Self::Sorted(Vec::new(), Vec::new()),
-        })
-    }
-
-    /// The first place in a lane, whose indexes begin at `start`, that repeats one before it, and that one before it.
-    fn of(&mut self, lane: &[usize], start: usize) -> Result<Option<[usize; 2]>> {
-        match self {
-            Self::Met(met) => {
-                for (place, &index) in lane.iter().enumerate() {
-                    let before = std::mem::replace(&mut met[index], start + place + 1);
-                    if before > start {
-                        return Ok(Some([before - 1 - start, place]));
-                    }
-                }
-                Ok(None)
-            }
-            Self::Sorted(sorted, places) => {
-                refill(sorted, lane.iter().copied())?;
-                refill(places, 0..lane.len())?;
-                sort_entries(sorted, places)?;
-                let pairs = sorted.windows(2).zip(places.windows(2));
-                let repeated = pairs.filter(|(pair, _)| pair[0] == pair[1]);
-                let first = repeated.min_by_key(|(_, places)| places[1]);
-                Ok(first.map(|(_, places)| [places[0], places[1]]))
-            }
-        }
-    }
 }

@@ -4,11 +4,10 @@ use super::driver::{update_blocks, zip_blocks};
 use super::operand::Batch;
 use super::{SortOrder, along, select, sort};
 use crate::dtype::Sortable;
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy, Pairs, write_elements};
 use crate::memory::{refill, sort_by, try_with_capacity};
+use crate::ops::indexing::first_repeat;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::cmp::Ordering;
@@ -156,11 +155,14 @@ impl<W: Writer> Tensor<W> {
             return Ok(());
         }
         let indexes = indexes.broadcast(&shape)?.eval()?;
-        along::check_inside(&indexes.view().lazy(), axis, own[axis])?;
+        let at = along::positions((&own, &shape), axis, (0, indexes.storage()))?;
         let values = values.eval()?;
-        along::check_distinct(&indexes, axis, own[axis])?;
+        if let Some((first, second)) = first_repeat(&at)? {
+            let index = own.unravel(at[second]).to_vec();
+            let [first, second] = [first, second].map(|place| shape.unravel(place).to_vec());
+            return Err(Error::RepeatedIndex { index, first, second });
+        }
         if along::is_few(&own, &shape, axis) {
-            let at = along::positions((&own, &shape), axis, (0, indexes.storage()))?;
             let (map, storage) = self.parts_mut();
             let mut addresses = try_with_capacity(at.len())?;
             map.addresses_at(&at, &mut addresses);
