@@ -27,7 +27,7 @@ macro_rules! ragged_views {
             /// # Ok::<(), lensor::Error>(())
             /// ```
             select(selectors: impl $crate::map::IntoSelectors) => |shown| selectors.with(|selectors| shown.selected(selectors));
-            /// Of the indexes that a range visits, those that each row has.
+            /// Of the indexes that a range visits, those that each row has. (Elements are kept within bounds by `clamp`.)
             ///
             /// # Errors
             ///
@@ -41,7 +41,7 @@ macro_rules! ragged_views {
             /// # Ok::<(), lensor::Error>(())
             /// ```
             clip(axis: usize, range: impl Into<$crate::Select>) => |shown| shown.clipped(axis, &range.into());
-            /// Picks of each row of a var axis: a ragged tensor of positions, with the axes up to this one.
+            /// Takes from each row of a var axis: a ragged tensor of positions, with the axes up to this one.
             ///
             /// # Errors
             ///
@@ -56,6 +56,7 @@ macro_rules! ragged_views {
             /// assert_eq!(r.take(1, &indexes)?.to_string(), "[[3, 1], [7, 7, 7]]");
             /// # Ok::<(), lensor::Error>(())
             /// ```
+            #[doc(alias = "take_along")]
             take(axis: usize, indexes: impl $crate::ragged::IntoRagged<Elem = usize>) => |shown| {
                 shown.taken(axis, &evaluate(&indexes.into_ragged_expr(), Stretch::Rows)?)
             };
@@ -73,6 +74,7 @@ macro_rules! ragged_views {
             /// assert_eq!(r.view().keep(1, r.greater(1))?.to_string(), "[[2, 3], [7]]");
             /// # Ok::<(), lensor::Error>(())
             /// ```
+            #[doc(alias = "compress")]
             keep(axis: usize, mask: impl $crate::ragged::IntoRagged<Elem = bool>) => |shown| {
                 shown.kept(axis, &evaluate(&mask.into_ragged_expr(), Stretch::Rows)?)
             };

@@ -9,7 +9,7 @@
 //! NaN comes last, in descending order too. Equal elements keep the order in which they came.
 //!
 //! ```
-//! use lensor::lanes::{Lanes, SortOrder::{Ascending, Descending}};
+//! use lensor::lanes::SortOrder::{Ascending, Descending};
 //! use lensor::prelude::*;
 //! let t = Tensor::from_nested([[3, 1, 2], [6, 4, 5]])?;
 //!
@@ -191,7 +191,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// The elements of every lane in order. Follows NumPy's `sort` with `kind="stable"`.
     ///
     /// ```
-    /// use lensor::lanes::{Lanes, SortOrder::Descending};
+    /// use lensor::lanes::SortOrder::Descending;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![1.5, f64::NAN, 3.0, -2.0])?;
     /// assert_eq!(t.sort(0, Descending).to_vec()?[..3], [3.0, 1.5, -2.0]); // and NaN
@@ -210,7 +210,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// By a key that elements do not have of themselves: `t.map(key).argsort(axis, order)`.
     ///
     /// ```
-    /// use lensor::lanes::{Lanes, SortOrder::Ascending};
+    /// use lensor::lanes::SortOrder::Ascending;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[7, 2], [5, 9]])?;
     /// assert_eq!(t.argsort(0, Ascending).to_vec()?, [1, 0, 0, 1]);
@@ -226,7 +226,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// The elements of every lane in order of their keys. Elements with equal keys keep their order.
     ///
     /// ```
-    /// use lensor::lanes::{Lanes, SortOrder::Ascending};
+    /// use lensor::lanes::SortOrder::Ascending;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![-3, 2, -2, 1])?;
     /// assert_eq!(t.sort_by_key(0, Ascending, |x| x * x).to_vec()?, [1, 2, -2, -3]);
@@ -280,7 +280,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// When it is computed: [`Error::Index`] if `k` is not less than the extent.
     ///
     /// ```
-    /// use lensor::lanes::{Lanes, SortOrder::Ascending};
+    /// use lensor::lanes::SortOrder::Ascending;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([5], vec![5, 1, 4, 2, 3])?;
     /// assert_eq!(t.partition(0, 2, Ascending).to_vec()?, [1, 2, 3, 5, 4]);
@@ -300,7 +300,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// As [`Self::partition`].
     ///
     /// ```
-    /// use lensor::lanes::{Lanes, SortOrder::Descending};
+    /// use lensor::lanes::SortOrder::Descending;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![5, 1, 4, 2])?;
     /// assert_eq!(t.argpartition(0, 1, Descending).to_vec()?, [0, 2, 1, 3]);
@@ -326,7 +326,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// When it is computed: [`Error::LaneTooShort`] if there are fewer.
     ///
     /// ```
-    /// use lensor::lanes::{Lanes, SortOrder::Descending};
+    /// use lensor::lanes::SortOrder::Descending;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 1, 4], [2, 6, 3]])?;
     /// assert_eq!(t.top_k(1, 2, Descending).to_vec()?, [5, 4, 6, 3]);
@@ -347,12 +347,13 @@ pub trait Lanes: IntoExpr + Sized {
     /// As [`Self::top_k`].
     ///
     /// ```
-    /// use lensor::lanes::{Lanes, SortOrder::Ascending};
+    /// use lensor::lanes::SortOrder::Ascending;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_vec([4], vec![5, 1, 4, 2])?;
     /// assert_eq!(t.arg_top_k(0, 2, Ascending).to_vec()?, [1, 3]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[doc(alias = "argtopk")]
     fn arg_top_k(self, axis: usize, k: usize, order: SortOrder) -> Along<Self, Top<Positions>>
     where
         Self::Elem: Sortable,
@@ -488,7 +489,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// index names may be reported too, where whole lanes are computed: of few indexes a lane those elements often are not.
     ///
     /// ```
-    /// use lensor::lanes::{Lanes, SortOrder::Ascending};
+    /// use lensor::lanes::SortOrder::Ascending;
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[5, 1, 4], [2, 6, 3]])?;
     /// let order = t.argsort(1, Ascending).eval()?;
@@ -547,7 +548,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// As [`Self::quantile`].
         ///
         /// ```
-        /// use lensor::lanes::{Interpolation::Linear, Lanes};
+        /// use lensor::lanes::Interpolation::Linear;
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, 1.0, 3.0, 2.0])?;
         /// assert_eq!(t.quantiles(0, [0.0, 0.5, 1.0], Linear).to_vec()?, [1.0, 2.5, 4.0]);
@@ -591,7 +592,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// As [`Self::quantile`].
         ///
         /// ```
-        /// use lensor::lanes::{Interpolation::Linear, Lanes};
+        /// use lensor::lanes::Interpolation::Linear;
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
         /// assert_eq!(t.nan_quantile(0, 0.25, Linear).item()?, 2.5);
@@ -608,7 +609,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// As [`Self::quantile`].
         ///
         /// ```
-        /// use lensor::lanes::{Interpolation::Lower, Lanes};
+        /// use lensor::lanes::Interpolation::Lower;
         /// use lensor::prelude::*;
         /// let t = Tensor::from_vec([4], vec![4.0, f64::NAN, 3.0, 2.0])?;
         /// assert_eq!(t.nan_quantiles(0, [0.25, 1.0], Lower).to_vec()?, [2.0, 4.0]);
