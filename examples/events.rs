@@ -6,7 +6,7 @@
 //!
 //! `cargo run --release --example events [histogram.png]` prints a table and writes the histogram.
 
-use lensor::lanes::{Edges, SortOrder};
+use lensor::lanes::Edges;
 use lensor::prelude::*;
 use lensor::ragged::{Offsets, Ragged};
 use std::error::Error as AnyError;

@@ -16,7 +16,6 @@ mod sheet;
 use image::Paths;
 use lensor::interop::npy;
 use lensor::prelude::*;
-use lensor::stencil::Stencil;
 use report::Report;
 use std::error::Error as AnyError;
 use std::fmt::Display;

@@ -1,6 +1,5 @@
 //! What each step would do, and how long it took.
 
-use lensor::Lazy;
 use lensor::prelude::*;
 use std::fmt;
 use std::time::{Duration, Instant};
