@@ -157,8 +157,8 @@ fn calls_are_viewed_and_compared() {
     let call = inv().call([matrix([[2.0, 0.0], [1.0, 4.0]])]);
     let inverse = call.eval().unwrap().into_iter().next().unwrap();
     assert!(call.try_equal(&inverse).unwrap());
-    assert!(call.all_close(&inverse + 1e-9, 1e-6, 0.0).unwrap());
-    assert!(!call.all_close(&inverse + 1.0, 1e-6, 0.0).unwrap());
+    assert!(call.all_close(&inverse + 1e-9, 0.0, 1e-6).unwrap());
+    assert!(!call.all_close(&inverse + 1.0, 0.0, 1e-6).unwrap());
     let turned = call.view().transpose([1, 0]).unwrap();
     assert_eq!(
         turned.to_vec().unwrap(),
