@@ -8,9 +8,7 @@ use crate::compute::{Compute, Deferred, Pending};
 use crate::error::{Error, Result};
 use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
-use crate::expr::{
-    Explanation, Expr, IntoExpr, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepare_all,
-};
+use crate::expr::{Explanation, Expr, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepare_all};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
 use crate::memory::for_tuples;
@@ -92,7 +90,8 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>
 impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>>
     Call<I, O, F, X, M>
 {
-    /// The result as a deferred operation, which has views, operators and all that takes operands.
+    /// The result as a deferred operation, which has views, operators and all that takes operands. However often its
+    /// references and views stand in an expression, the calls are made once; for each reference of a call itself.
     pub fn deferred(self) -> Deferred<Self> {
         Deferred::new(self)
     }
@@ -100,21 +99,6 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>
     /// The result as an expression.
     pub fn lazy(self) -> Lazy<Pending<Self>> {
         self.deferred().lazy()
-    }
-
-    /// The same of a reference, to be viewed more than once.
-    ///
-    /// ```
-    /// use lensor::gufunc::inv;
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[2.0, 0.0], [0.0, 4.0]])?;
-    /// let inverse = inv().call([&t]);
-    /// assert_eq!(inverse.view().select((0, 0))?.item()?, 0.5);
-    /// assert!(inverse.view().transpose([1, 0])?.try_equal(&inverse)?);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn view(&self) -> Lazy<Pending<&Self>> {
-        Lazy(self.into_expr())
     }
 
     /// The shape of the result.

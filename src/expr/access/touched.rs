@@ -119,7 +119,8 @@ fn first_sum(
     for place in first..run.distinct() {
         let digit = low + run.digit(place);
         *tries = tries.saturating_sub(1);
-        if *tries == 0 || run.is_full() && !near.contains(&digit) {
+        let is_behind = matches!(run.axis.pattern, Pattern::Linear) && !near.contains(&digit);
+        if *tries == 0 || is_behind {
             return false;
         }
         index[run.number] = place;

@@ -13,6 +13,7 @@ use super::footprint::table;
 use super::grid::{COARSE, Lane};
 use super::{Area, Grid, Loop, Nest, Operand, PerOperand, Step, Supply, TableRef};
 use crate::error::Result;
+use crate::kernel::threads;
 use crate::memory::{list, push};
 use edges::Edges;
 use groups::{Groups, PerLoop};
@@ -178,7 +179,7 @@ impl Cuts {
         if grids.len() < 2 {
             return;
         }
-        let groups = self.groups(&grids);
+        let groups = self.groups(grids.iter().copied());
         let small = self.average() < COARSE;
         let few = |l: usize| {
             let length = (self.nest.loops[l].extent / self.starts[l].len()).max(1);
@@ -199,11 +200,11 @@ impl Cuts {
         }
     }
 
-    /// Joins boxes of blocks of the output, as many as are held of it, where blocks of the other operands would be loaded for
-    /// several of them.
+    /// Joins boxes of blocks of the output, to no more blocks than a thread may hold of it and no fewer boxes than threads,
+    /// where blocks of the other operands would be loaded for several of them.
     fn join_blocks(
         &mut self,
-        (output, area): &(&Grid, Area),
+        output: &(&Grid, Area),
         operands: &[Operand<'_>],
         tables: &[Cow<'_, [usize]>],
     ) {
@@ -213,21 +214,23 @@ impl Cuts {
             operand.relocate.is_none().then_some((grid, area))
         });
         let read: PerOperand<_> = read.collect();
-        let held = output.held_by_each().saturating_mul(output.sides.block_len).max(BOX);
-        let most = held / self.average().max(1);
+        let most = output.0.held_by_each().min(self.count() / threads().max(1));
         if most < 2 || read.is_empty() {
             return;
         }
-        let groups = self.groups(&read.iter().collect());
-        let follows = |l: usize| has_no_gaps(area, l, &self.nest.loops[l].steps[..1]);
-        let sizes = groups.join(&follows, most);
+        let (written, read) = (self.groups([output].into_iter()), self.groups(read.iter()));
+        let follows = |l: usize| has_no_gaps(&output.1, l, &self.nest.loops[l].steps[..1]);
+        let sizes = read.join(&follows, &|sizes| written.touched(sizes) <= most);
         for (l, &times) in sizes.iter().enumerate() {
             self.join(l, times);
         }
     }
 
-    fn groups(&self, operands: &PerOperand<&(&Grid, Area)>) -> Groups<'_> {
-        let blocks = operands.iter().map(|(grid, area)| {
+    fn groups<'a>(
+        &self,
+        operands: impl Iterator<Item = &'a (&'a Grid, Area)> + Clone,
+    ) -> Groups<'_> {
+        let blocks = operands.clone().map(|(grid, area)| {
             let [first, last] = area.blocks(grid);
             let of_loop =
                 |lane: &Option<Lane>| lane.map_or(1, |l| last[l.axis] - first[l.axis] + 1);
@@ -237,7 +240,7 @@ impl Cuts {
             parts: self.starts.iter().map(Vec::len).collect(),
             order: &self.order,
             operands: blocks.collect(),
-            held: operands.iter().map(|(grid, _)| grid.held).min().unwrap_or(0),
+            held: operands.map(|(grid, _)| grid.held).min().unwrap_or(0),
         }
     }
 

@@ -190,6 +190,9 @@ impl Calls<'_> {
                         failed = Some((index, source));
                     }
                 }
+                // What changes is read behind the call that is known to fail.
+                Err(Error::Storage { index: Some(index), .. })
+                    if failed.as_ref().is_some_and(|(first, _)| index > *first) => {}
                 done => done?,
             }
         }

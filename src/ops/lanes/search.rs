@@ -89,12 +89,18 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
     reads!(sorted, needles);
 
     fn fill(&self, out: &mut [MaybeUninit<usize>]) -> Result<Filled> {
+        if out.is_empty() {
+            return Filled::nothing(out);
+        }
         let (sorted, shape) = (elements(&self.sorted)?, self.needles.shape()?);
         let needles = Lazy(self.needles.0.by_ref()).map(|x| position(&sorted, x, self.side));
         inner::overwrite(out, Some(0), |out| needles.assign_to(&mut Tensor::new(shape, out)?))
     }
 
-    fn collect(&self, _count: usize) -> Result<Vec<usize>> {
+    fn collect(&self, count: usize) -> Result<Vec<usize>> {
+        if count == 0 {
+            return Ok(Vec::new());
+        }
         let sorted = elements(&self.sorted)?;
         let needles = Lazy(self.needles.0.by_ref());
         let found = needles.map(|x| position(&sorted, x, self.side)).to_vec()?;

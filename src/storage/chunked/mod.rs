@@ -153,9 +153,9 @@ where
     }
 
     /// The same with an empty cache of so many bytes, and of at least one block for each processor, which counts from 0.
-    /// It takes over blocks that are not stored. Clones keep their cache: theirs are stored first,
-    /// but for those that cannot be, which stay with the clones; and what is written by way of one cache from then on may
-    /// not be seen by way of the other.
+    /// It takes over blocks that are not stored. Clones keep their cache: theirs are stored first, but for those that
+    /// cannot be, which stay with the clones; and what is written by way of one cache from then on may not be seen by way
+    /// of the other. What [`Self::with_ahead`] asked for holds for the new one, as far as threads can be started.
     #[must_use]
     pub fn with_budget(self, bytes: usize) -> Self {
         let each = self.inner.sides.block_len.saturating_mul(size_of::<S::Elem>()).max(1);

@@ -49,11 +49,25 @@ impl Groups<'_> {
         self.operands.iter().map(of_operand).fold(0, usize::saturating_add)
     }
 
+    /// Blocks of an operand along so many parts of a loop, which need not end where blocks do.
+    fn spanned(&self, blocks: &PerLoop, l: usize, parts: usize) -> usize {
+        blocks[l].saturating_mul(parts).div_ceil(self.parts[l])
+    }
+
+    /// Blocks of all operands in a box of so many parts, which need not end where blocks do.
+    pub(super) fn touched(&self, sizes: &PerLoop) -> usize {
+        let of_operand = |blocks: &PerLoop| {
+            let spans = sizes.iter().enumerate().map(|(l, &size)| self.spanned(blocks, l, size));
+            spans.fold(1, usize::saturating_mul)
+        };
+        self.operands.iter().map(of_operand).fold(0, usize::saturating_add)
+    }
+
     /// How many blocks are loaded if boxes of so many parts, which need not end where blocks do, are evaluated one after
     /// another, each of which loads what it needs of every operand once, and `held` blocks of it are there for the next.
     fn loads_by_boxes(&self, sizes: &PerLoop) -> usize {
         let of_operand = |blocks: &PerLoop| {
-            let span = |l: usize| blocks[l].saturating_mul(sizes[l]).div_ceil(self.parts[l]);
+            let span = |l: usize| self.spanned(blocks, l, sizes[l]);
             let mut touched = (0..sizes.len()).map(span).fold(1, usize::saturating_mul);
             let along = self.order.iter().rev().map(|&l| {
                 let again = touched > self.held;
@@ -69,16 +83,19 @@ impl Groups<'_> {
         self.operands.iter().map(of_operand).fold(0, usize::saturating_add)
     }
 
-    /// Parts of each loop that are evaluated as one box, at most `most` of them, where that loads fewer blocks of what is
-    /// read; along loops that may be joined.
-    pub(super) fn join(&self, may_be: &dyn Fn(usize) -> bool, most: usize) -> PerLoop {
+    /// Parts of each loop that are evaluated as one box, if that `fits`, where that loads fewer blocks; along loops that may
+    /// be joined.
+    pub(super) fn join(
+        &self,
+        may_be: &dyn Fn(usize) -> bool,
+        fits: &dyn Fn(&PerLoop) -> bool,
+    ) -> PerLoop {
         let mut sizes = PerLoop::from_elem(1, self.parts.len());
         loop {
             let longer = (0..sizes.len()).filter(|&l| may_be(l)).filter_map(|l| {
                 let mut longer = sizes.clone();
                 longer[l] = (2 * sizes[l]).min(self.parts[l]);
-                let fits = longer.iter().copied().fold(1, usize::saturating_mul) <= most;
-                (longer[l] > sizes[l] && fits).then_some(longer)
+                (longer[l] > sizes[l] && fits(&longer)).then_some(longer)
             });
             match longer.min_by_key(|sizes| self.loads_by_boxes(sizes)) {
                 Some(longer) if self.loads_by_boxes(&longer) < self.loads_by_boxes(&sizes) => {

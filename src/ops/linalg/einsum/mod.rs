@@ -287,6 +287,9 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
     }
 
     fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
+        if out.is_empty() {
+            return Filled::nothing(out);
+        }
         self.fill_terms(out).map_err(|error| {
             // That of an element of a view is told as that of the operand.
             let mut operands = self.operands.iter();
