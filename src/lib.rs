@@ -88,10 +88,10 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! Integers wrap around in debug and release builds alike; an integer division by zero is an error. No
-//! result depends on the number of threads or, large matrix products aside, on what the processor
-//! supports. [`Lazy::explain`] says how an expression would be evaluated, [`Deferred::explain`] how an operation
-//! would be computed.
+//! Integers wrap around in debug and release builds alike, but for [`checked_add`](Elementwise::checked_add) and the
+//! like; an integer division by zero is an error. No result depends on the number of threads or, large matrix products
+//! aside, on what the processor supports. [`Lazy::explain`] says how an expression would be evaluated,
+//! [`Deferred::explain`] how an operation would be computed.
 //!
 //! # Assignment
 //!

@@ -1,7 +1,7 @@
 //! Elementwise functions as methods of tensors and expressions.
 
 use super::{Apply, IntoExpr, Lazy, Op, Pairs};
-use super::{binary_methods, elementwise_methods, elementwise_table, unary_methods};
+use super::{binary_methods, checked_table, elementwise_methods, elementwise_table, unary_methods};
 use crate::dtype::{Arithmetic, Cast, Order, Real, Signed};
 use crate::kernel::Fault;
 use crate::memory::opaque;
@@ -54,6 +54,37 @@ macro_rules! binary_ops {
     )* };
 }
 
+macro_rules! checked_ops {
+    ($(
+        $(#[$doc:meta])* $method:ident $Op:ident [$($Bound:tt)+] |$a:ident, $b:ident| $body:expr => $Trait:path,
+        [$($x:tt)*] $other:literal => [$($y:tt)*];
+    )*) => { $(
+        #[doc = concat!("[`Elementwise::", stringify!($method), "`].")]
+        #[derive(Debug, Clone, Copy, Default)]
+        pub struct $Op;
+
+        impl<T: $($Bound)+> Op<(T, T)> for $Op {
+            type Out = T;
+            const FAULTS: bool = true;
+
+            #[inline(always)]
+            fn call(&self, ($a, $b): (T, T)) -> T {
+                $body
+            }
+
+            #[inline(always)]
+            fn is_fault(&self, (a, b): &(T, T)) -> bool {
+                <T as $Trait>::$method(a, b).is_none()
+            }
+
+            fn fault(&self, x: (T, T)) -> Option<Fault> {
+                let target = std::any::type_name::<T>();
+                self.is_fault(&x).then_some(Fault::Overflow { target })
+            }
+        }
+    )* };
+}
+
 /// Elementwise functions. Each is lazy: it returns an expression to evaluate, view or combine further.
 ///
 /// Tensors are borrowed; views, expressions and deferred operations are taken by value or by reference.
@@ -93,6 +124,7 @@ pub trait Elementwise: IntoExpr + Sized {
 }
 
 elementwise_table!(unary_ops binary_ops);
+checked_table!(checked_ops);
 
 /// `a` where the condition holds, `b` elsewhere; both are evaluated (NumPy's `where`).
 ///

@@ -143,6 +143,7 @@ macro_rules! scalar_operands {
 macro_rules! elementwise_methods {
     ($family:tt) => {
         elementwise_table!(unary_methods binary_methods $family);
+        checked_table!(binary_methods $family);
         elementwise_methods!(@others $family);
     };
     (@others [$Lazy:ident $Apply:ident $Into:ident $into:ident $Pairs:ident]) => {

@@ -124,6 +124,7 @@ impl Wrong {
         match self {
             Self::Fault(Fault::Division) => Error::Arithmetic { index },
             Self::Fault(Fault::Cast { value, target }) => Error::Cast { index, value, target },
+            Self::Fault(Fault::Overflow { target }) => Error::Overflow { index, target },
             Self::Storage(source) => Error::Storage { index: Some(index), source },
         }
     }

@@ -200,6 +200,29 @@ macro_rules! elementwise_table {
     };
 }
 
+/// Functions of integers that tell of results beyond their type, where operators wrap: what an operator does, and the trait
+/// that tells.
+macro_rules! checked_table {
+    ($callback:ident $($prefix:tt)*) => {
+        $callback! {
+            $($prefix)*
+            /// The sum of integers, checked: one that does not fit is [`Error::Overflow`](crate::Error::Overflow) with its
+            /// index, where `+` wraps.
+            checked_add CheckedAddOp [Arithmetic + num_traits::CheckedAdd] |a, b| a.plus(b) => num_traits::CheckedAdd,
+            [1_u8, 200] 55 => [56, 255];
+            /// The difference of integers, checked: one that does not fit is [`Error::Overflow`](crate::Error::Overflow)
+            /// with its index, where `-` wraps.
+            checked_sub CheckedSubOp [Arithmetic + num_traits::CheckedSub] |a, b| a.minus(b) => num_traits::CheckedSub,
+            [9_u8, 200] 9 => [0, 191];
+            /// The product of integers, checked: one that does not fit is [`Error::Overflow`](crate::Error::Overflow) with
+            /// its index, where `*` wraps.
+            checked_mul CheckedMulOp [Arithmetic + num_traits::CheckedMul] |a, b| a.times(b) => num_traits::CheckedMul,
+            [1_u8, 25] 10 => [10, 250];
+        }
+    };
+}
+
 pub(crate) use {
-    elementwise_table, for_assignments, for_binary, for_numbers, for_scalars, for_unary,
+    checked_table, elementwise_table, for_assignments, for_binary, for_numbers, for_scalars,
+    for_unary,
 };

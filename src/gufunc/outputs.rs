@@ -90,8 +90,8 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>
 impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>>
     Call<I, O, F, X, M>
 {
-    /// The result as a deferred operation, which has views, operators and all that takes operands. However often its
-    /// references and views stand in an expression, the calls are made once; for each reference of a call itself.
+    /// The result as a deferred operation, which has views, operators and all that takes operands. Within one evaluation
+    /// it is computed once, however many views and references of it are read; a call itself, once for each reference.
     pub fn deferred(self) -> Deferred<Self> {
         Deferred::new(self)
     }

@@ -90,6 +90,11 @@ impl From<Error> for Stop {
 pub enum Fault {
     /// Division or remainder by an integer zero.
     Division,
+    /// A result that does not fit its type.
+    Overflow {
+        /// Name of the type.
+        target: &'static str,
+    },
     /// A checked conversion failed.
     Cast {
         /// The value, rendered.

@@ -175,3 +175,47 @@ quickcheck! {
             && (read(a) * 3 - read(b)).to_vec().unwrap() == expected
     }
 }
+
+macro_rules! checked_laws {
+    ($($law:ident: $elem:ty, $lazy:ident, $wrapped:ident, $checked:ident;)*) => {
+        quickcheck! { $(
+            /// The wrapped results if all fit, and otherwise the first index whose result does not.
+            fn $law(operands: Aligned<$elem>) -> bool {
+                let [a, b] = operands.tensors();
+                let found = a.$lazy(b).eval();
+                let all = pairwise(&operands, <$elem>::$checked);
+                match all.iter().position(Option::is_none) {
+                    None => found.unwrap().storage() == &pairwise(&operands, <$elem>::$wrapped),
+                    Some(first) => {
+                        let index = operands.joint().index_at(first).unwrap().to_vec();
+                        let target = std::any::type_name::<$elem>();
+                        found.unwrap_err() == Error::Overflow { index, target }
+                    }
+                }
+            }
+        )* }
+    };
+}
+checked_laws! {
+    sums_that_fit: i8, checked_add, wrapping_add, checked_add;
+    sums_of_bytes_that_fit: u8, checked_add, wrapping_add, checked_add;
+    differences_that_fit: i16, checked_sub, wrapping_sub, checked_sub;
+    differences_of_counts_that_fit: usize, checked_sub, wrapping_sub, checked_sub;
+    products_that_fit: i32, checked_mul, wrapping_mul, checked_mul;
+    products_of_bytes_that_fit: u8, checked_mul, wrapping_mul, checked_mul;
+}
+
+#[test]
+fn results_that_do_not_fit_are_told() {
+    let t = Tensor::from_nested([[100_i8, 27], [28, -128]]).unwrap();
+    assert_eq!(t.checked_add(27).slice(1, 1..).unwrap().to_vec().unwrap(), [54, -101]);
+    let error = t.checked_add(100).eval().unwrap_err();
+    assert_eq!(error.to_string(), "the result at [0, 0] does not fit i8");
+    assert!(t.checked_sub(1).eval().is_err() && t.checked_mul(2).eval().is_err());
+    assert_eq!(t.checked_mul(1).eval().unwrap(), t);
+    // Folds and ragged rows meet it as they meet other faults.
+    assert_eq!(t.checked_add(100).max(1).eval().unwrap_err(), error);
+    let r = lensor::ragged::Ragged::from_nested(vec![vec![1_u8, 255], vec![], vec![7]]).unwrap();
+    assert_eq!(r.checked_sub(1).eval().unwrap().to_string(), "[[0, 254], [], [6]]");
+    assert!(r.checked_add(1).eval().is_err());
+}
