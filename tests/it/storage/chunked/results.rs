@@ -303,10 +303,13 @@ fn blocks_are_changed_to_others_with_few_loads() {
         pool(1).install(|| out.assign(view())).unwrap();
         let loads = loads() - before;
         let stats = out.storage().stats();
-        assert_eq!((stats.loads, stats.stores), (0, SIDE * SIDE / (to[0] * to[1])));
+        let blocks = SIDE * SIDE / (to[0] * to[1]);
+        assert_eq!((stats.loads, stats.stores), (0, blocks));
         assert!(out.try_equal(model.view().transpose(axes).unwrap()).unwrap(), "{from:?} {to:?}");
         let mut update = memory(to);
         pool(2).install(|| update.try_add_assign(view())).unwrap();
+        let stats = update.storage().stats();
+        assert_eq!((stats.loads, stats.stores), (blocks, blocks), "{from:?} {to:?}");
         assert!(update.try_equal(&out).unwrap(), "{from:?} {to:?}");
         loads
     };
