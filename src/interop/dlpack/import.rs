@@ -85,6 +85,20 @@ impl<T, M: ManagedTensorBase> AsMut<[T]> for ImportedMut<T, M> {
 ///
 /// The descriptor is true: its pointers to shape and strides are valid, and for as long as the tensor lives the memory
 /// from the lowest to the highest address that they span is there, initialized, and written by nobody.
+///
+/// ```
+/// use lensor::Tensor;
+/// use lensor::interop::dlpack::{export, import};
+/// use std::sync::Arc;
+/// let memory = Arc::new(vec![1.5, 2.5, 3.5]);
+/// let exported = export(Tensor::new([3], memory.clone())?.flip(0)?)?; // by another library, say
+/// // SAFETY: it was exported a line before, and nobody writes it.
+/// let t = unsafe { import::<f64, _>(exported) }?;
+/// assert_eq!(t.to_vec()?, [3.5, 2.5, 1.5]);
+/// drop(t); // tells the other library
+/// assert_eq!(Arc::strong_count(&memory), 1);
+/// # Ok::<(), lensor::Error>(())
+/// ```
 pub unsafe fn import<T, M>(managed: Managed<M>) -> Result<Tensor<Held<T, Imported<T, M>>>>
 where
     T: MapElement,

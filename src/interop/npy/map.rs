@@ -60,6 +60,19 @@ where
 ///
 /// As for [`MappedMut::map_mut`]: while the tensor lives, nobody may truncate or modify the file, or
 /// map it a second time.
+///
+/// ```
+/// use lensor::{Tensor, interop::npy};
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("t.npy");
+/// npy::save(&path, &Tensor::from_vec([2, 2], vec![1.0, 2.0, 3.0, 4.0])?)?;
+/// // SAFETY: the file is in a directory of our own, and there is no other map of it.
+/// let mut t = unsafe { npy::map_mut::<f64>(&path) }?;
+/// t.view_mut().select((.., 0))?.fill(0.0)?;
+/// t.into_storage().flush()?;
+/// assert_eq!(npy::open::<f64>(&path)?.to_vec()?, [0.0, 2.0, 0.0, 4.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub unsafe fn map_mut<T>(path: impl AsRef<Path>) -> Result<Tensor<MappedMut<T>>>
 where
     T: MapElement,

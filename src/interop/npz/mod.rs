@@ -168,6 +168,18 @@ impl<R: Read + Seek> Archive<R> {
     ///
     /// [`Error::NoArray`], what [`Entry::header`] and [`npy::read`] report, [`Error::Malformed`] if the data is not what its
     /// checksum or its packing says.
+    ///
+    /// ```
+    /// use lensor::interop::npz::{Archive, Writer};
+    /// use lensor::{Error, Tensor};
+    /// use std::io::Cursor;
+    /// let mut writer = Writer::new(Cursor::new(Vec::new())).deflated();
+    /// writer.add("x", &Tensor::from(vec![7_u16, 8]))?;
+    /// let mut archive = Archive::new(writer.finish()?)?;
+    /// assert_eq!(archive.read::<u16>("x")?.to_vec()?, [7, 8]);
+    /// assert!(matches!(archive.read::<f64>("x"), Err(Error::ElementType { .. }))); // no conversion
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn read<T: FileElement>(&mut self, name: &str) -> Result<Tensor<Vec<T>>> {
         let entry = self.entries.find(name)?;
         entry.checked::<T>()?;

@@ -135,6 +135,20 @@ impl<W: Write + Seek> Writer<W> {
     ///
     /// [`Error::ExpectedRank`] unless there are two axes, [`Error::NotSparse`] for dense storage, [`Error::FillNotZero`],
     /// and what [`Self::add`] reports.
+    ///
+    /// ```
+    /// use lensor::interop::npz::{Archive, Writer};
+    /// use lensor::{Tensor, storage::Duplicates};
+    /// use std::io::Cursor;
+    /// let indexes = [[0, 5], [9, 2]];
+    /// let t = Tensor::from_coordinates([10, 10], 0.0, &indexes, vec![1.5, 2.5], Duplicates::Refuse)?;
+    /// let mut writer = Writer::new(Cursor::new(Vec::new()));
+    /// writer.add_sparse(&t.transpose([1, 0])?)?;
+    /// let mut archive = Archive::new(writer.finish()?)?;
+    /// assert_eq!(archive.read::<i64>("indices")?.to_vec()?, [9, 0]); // columns of the entries, row by row
+    /// assert_eq!(archive.read_sparse::<f64>()?.get([5, 0])?, 1.5);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn add_sparse<S>(&mut self, t: &Tensor<S>) -> Result<()>
     where
         S: Reader<Elem: FileElement + Arithmetic>,

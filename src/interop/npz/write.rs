@@ -149,6 +149,17 @@ impl<W: Write + Seek> Writer<W> {
     /// # Errors
     ///
     /// [`Error::Io`] if the sink fails, and [`Error::Malformed`] if it failed between arrays.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// use lensor::interop::npz::{Archive, Writer};
+    /// use std::io::Cursor;
+    /// let mut writer = Writer::new(Cursor::new(Vec::new()));
+    /// writer.add("x", &Tensor::from(vec![1, 2]))?;
+    /// let sink = writer.finish()?;
+    /// assert_eq!(Archive::new(sink)?.entries()[0].name(), "x");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn finish(self) -> Result<W> {
         self.check()?;
         self.handle.end();

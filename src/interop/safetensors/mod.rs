@@ -171,6 +171,20 @@ impl<R: Read + Seek> Archive<R> {
     ///
     /// [`Error::NoArray`], [`Error::ElementType`], [`Error::InvalidValue`] for a `bool` that is neither 0 nor 1,
     /// [`Error::RankLimit`], [`Error::OutOfMemory`], [`Error::Io`].
+    ///
+    /// ```
+    /// use lensor::interop::safetensors::{Archive, Writer};
+    /// use lensor::{Error, Tensor};
+    /// use std::io::Cursor;
+    /// let mut writer = Writer::new();
+    /// writer.add("x", Tensor::from(vec![7_i32, 8]))?;
+    /// let mut file = Vec::new();
+    /// writer.write(&mut file)?;
+    /// let mut archive = Archive::new(Cursor::new(file))?;
+    /// assert_eq!(archive.read::<i32>("x")?.to_vec()?, [7, 8]);
+    /// assert!(matches!(archive.read::<f32>("x"), Err(Error::ElementType { .. }))); // no conversion
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn read<T: FileElement>(&mut self, name: &str) -> Result<Tensor<Vec<T>>> {
         let entry = self.entries.find(name)?;
         entry.check_type::<T>()?;

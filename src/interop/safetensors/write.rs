@@ -67,6 +67,21 @@ impl<'a> Writer<'a> {
     ///
     /// [`Error::Malformed`] for a name that comes twice or that the format keeps for itself, [`Error::ElementType`] for
     /// complex numbers of two `f64`, [`Error::ShapeOverflow`], and the error that an expression carries.
+    ///
+    /// ```
+    /// use lensor::interop::safetensors::{Archive, Writer};
+    /// use lensor::prelude::*;
+    /// use std::io::Cursor;
+    /// let t = Tensor::from(vec![1.0_f32, 2.0, 3.0]);
+    /// let mut writer = Writer::new();
+    /// writer.add("x", &t)?;
+    /// writer.add("squares", &t * &t)?; // computed when it is written
+    /// assert!(writer.add("x", &t).is_err());
+    /// let mut file = Vec::new();
+    /// writer.write(&mut file)?;
+    /// assert_eq!(Archive::new(Cursor::new(file))?.read::<f32>("squares")?.to_vec()?, [1.0, 4.0, 9.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn add<X>(&mut self, name: &str, x: X) -> Result<()>
     where
         X: IntoExpr<Elem: FileElement, Expr: 'a>,
@@ -102,6 +117,19 @@ impl<'a> Writer<'a> {
     ///
     /// What evaluating reports, [`Error::ShapeOverflow`] for more than `usize::MAX` bytes, [`Error::HeaderTooLarge`],
     /// [`Error::Io`] if the sink fails: it then holds a part.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// use lensor::interop::safetensors::{Archive, Writer};
+    /// use std::io::Cursor;
+    /// let mut writer = Writer::new();
+    /// writer.add("a", Tensor::full([3], 1_u8)?)?;
+    /// writer.add("b", Tensor::full([3], 1.0)?)?;
+    /// let mut file = Vec::new();
+    /// writer.write(&mut file)?;
+    /// assert_eq!(Archive::new(Cursor::new(file))?.entries()[0].name(), "b"); // of larger elements
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn write(mut self, sink: impl Write) -> Result<()> {
         self.parts.sort_by(|a, b| (b.stored, &a.name).cmp(&(a.stored, &b.name)));
         let mut sink = Checked(sink);
@@ -118,6 +146,20 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// As for [`Self::write`]; an old file is as it was then. [`Error::Io`] names the file.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// use lensor::interop::safetensors::{self, Writer};
+    /// let dir = tempfile::tempdir()?;
+    /// let path = dir.path().join("x.safetensors");
+    /// for step in [1_i64, 2] {
+    ///     let mut writer = Writer::new();
+    ///     writer.add("step", Tensor::full([], step)?)?;
+    ///     writer.save(&path)?; // the second one replaces the first
+    /// }
+    /// assert_eq!(safetensors::open(&path)?.read::<i64>("step")?.item()?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn save(self, path: impl AsRef<Path>) -> Result<()> {
         file::save(path.as_ref(), |file| self.write(file))
     }

@@ -97,6 +97,19 @@ pub fn list(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
 /// [`Error::Malformed`](crate::Error::Malformed) for metadata that cannot be read, for groups more than 32 deep, for more
 /// than 65,536 folders and if the store refuses; [`Error::HeaderTooLarge`](crate::Error::HeaderTooLarge) for metadata of more than 16 MiB,
 /// [`Error::RankLimit`](crate::Error::RankLimit).
+///
+/// ```
+/// use lensor::interop::zarr::{self, Options, zarrs::storage::store::MemoryStore};
+/// use std::sync::Arc;
+/// let store = Arc::new(MemoryStore::new());
+/// for path in ["/runs/b", "/runs/a", "/other"] {
+///     zarr::create_in::<f32, _>(store.clone(), path, [4, 4], &Options::new([2, 2]))?;
+/// }
+/// let found = zarr::list_in(&*store, "/runs")?;
+/// let paths: Vec<&str> = found.iter().map(|entry| entry.path()).collect();
+/// assert_eq!(paths, ["/runs/a", "/runs/b"]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
 pub fn list_in<S>(store: &S, path: &str) -> Result<Vec<Entry>>
 where
     S: ListableStorageTraits + ReadableStorageTraits + ?Sized,

@@ -31,6 +31,19 @@ impl MappedStore {
     ///
     /// As for [`SharedMap::map`], for every file of the folder: nobody may truncate or modify one while the store or a
     /// tensor of it lives.
+    ///
+    /// ```
+    /// use lensor::interop::zarr::{self, MappedStore, Options};
+    /// use lensor::prelude::*;
+    /// use std::sync::Arc;
+    /// let dir = tempfile::tempdir()?;
+    /// zarr::write(dir.path().join("a"), Tensor::full([300, 500], 1.5)?, &Options::new([256, 256]))?;
+    /// // SAFETY: the files are in a directory of our own.
+    /// let store = unsafe { MappedStore::new(dir.path()) }?; // of all arrays below
+    /// let t = zarr::open_in::<f64, _>(Arc::new(store), "/a")?;
+    /// assert_eq!(t.get([299, 499])?, 1.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub unsafe fn new(path: impl AsRef<Path>) -> Result<Self> {
         let found = FilesystemStore::new(path.as_ref()).map_err(|error| malformed(None, error));
         found.map(Self)

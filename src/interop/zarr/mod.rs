@@ -127,6 +127,16 @@ where
 /// # Errors
 ///
 /// As for [`create_in`], and [`Error::Io`].
+///
+/// ```
+/// use lensor::interop::zarr::{self, Options};
+/// use lensor::prelude::*;
+/// let dir = tempfile::tempdir()?;
+/// let mut t = zarr::create::<f64>(dir.path(), [4, 6], &Options::new([2, 3]))?;
+/// t.view_mut().select((1,))?.assign(&Tensor::full([6], 2.5)?)?;
+/// assert_eq!(zarr::open::<f64>(dir.path())?.sum(1).to_vec()?, [0.0, 15.0, 0.0, 0.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn create<T: ZarrElement>(
     path: impl AsRef<Path>,
     shape: impl Into<Shape>,
@@ -143,6 +153,19 @@ pub fn create<T: ZarrElement>(
 ///
 /// [`Error::Malformed`] if there is something of that name, in a [`FolderStore`] also a folder `c`, where
 /// chunks would lie, for codecs that do not fit, and if the store refuses; [`Error::Blocks`] for chunks that do not fit the shape.
+///
+/// ```
+/// use lensor::interop::zarr::{self, Options, zarrs::storage::store::MemoryStore};
+/// use std::sync::Arc;
+/// let store = Arc::new(MemoryStore::new());
+/// let mut t = zarr::create_in::<i32, _>(store.clone(), "/x", [4, 4], &Options::new([2, 2]).fill(-1))?;
+/// t.set([0, 3], 7)?; // one of four chunks
+/// t.storage().flush()?;
+/// let found = zarr::open_in::<i32, _>(store, "/x")?;
+/// assert_eq!(found.view().select((..2, 3))?.to_vec()?, [7, -1]);
+/// assert_eq!(found.storage().storage().missing()?.len(), 3);
+/// # Ok::<(), lensor::Error>(())
+/// ```
 pub fn create_in<T, S>(
     store: Arc<S>,
     path: &str,
@@ -166,6 +189,19 @@ where
 /// # Errors
 ///
 /// As for [`create`], and what evaluating reports.
+///
+/// ```
+/// use lensor::interop::zarr::{self, Options};
+/// use lensor::prelude::*;
+/// let dir = tempfile::tempdir()?;
+/// let t = Tensor::from_index([4, 6], |index| index[0] as f64)?;
+/// zarr::write(dir.path(), (&t + 1.0).sqrt(), &Options::new([2, 3]).zstd(3))?;
+/// let written = zarr::open::<f64>(dir.path())?;
+/// assert_eq!(written.view().select((.., 5))?.to_vec()?[3], 2.0);
+/// assert!(written.storage().storage().missing()?.is_empty());
+/// assert!(zarr::write(dir.path(), &t, &Options::new([2, 3])).is_err()); // what is there is not replaced
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn write<T, X>(path: impl AsRef<Path>, x: X, options: &Options<T>) -> Result<()>
 where
     T: ZarrElement,
