@@ -84,6 +84,15 @@ impl<S: Reader> Tensor<S> {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if there is no memory for the tables of a plan.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let kept = Tensor::full([100, 100], 1.0)?.explain()?;
+    /// assert!(kept.to_string().contains("in memory"), "{kept}");
+    /// let computed = lensor::generate::linspace(0.0, 1.0, 100)?.explain()?;
+    /// assert!(computed.to_string().contains("read by its storage"), "{computed}");
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn explain(&self) -> Result<Explanation> {
         explain(&self.view())
     }

@@ -227,12 +227,15 @@ macro_rules! elementwise_methods {
         /// A whole power, by repeated squaring; integers wrap, and negative powers are `1 / x^n`, of integers
         /// `(1 / x)^n`: 0 but for 1 and -1.
         ///
-        /// A negative power of an integer 0 is [`Error::Arithmetic`](crate::Error::Arithmetic).
+        /// A negative power of an integer 0 is [`Error::Arithmetic`](crate::Error::Arithmetic) with its index, when it
+        /// is computed.
         ///
         /// ```
         /// use lensor::prelude::*;
         /// let t = Tensor::from(vec![2.0, -3.0]);
         /// assert_eq!((t.powi(3).to_vec()?, t.powi(-1).to_vec()?[0]), (vec![8.0, -27.0], 0.5));
+        /// let whole = Tensor::from(vec![1, 0]);
+        /// assert_eq!(whole.powi(-1).to_vec().unwrap_err(), Error::Arithmetic { index: vec![1] });
         /// # Ok::<(), Error>(())
         /// ```
         #[doc(alias = "power")]

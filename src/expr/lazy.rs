@@ -13,6 +13,22 @@ use crate::tensor::Tensor;
 
 /// An expression with operators and views: `Lazy<impl Expr<Elem = f64>>` is how a function returns one. A view with axes of
 /// scalars alone is [`Error::ScalarView`].
+///
+/// # Operators
+///
+/// `+ - * / %`, negation, and `& | ^ !` of integers and `bool`, take what [`IntoExpr`] says, scalars on either side.
+/// They never fail; what is wrong shows when the result is asked for: [`Error::Operands`] if shapes do not align, and
+/// for `/` and `%` of integers [`Error::Arithmetic`] with the index of the first divisor that is 0. Integers wrap
+/// around otherwise, the smallest one divided by -1 as well; floats follow IEEE 754.
+///
+/// ```
+/// use lensor::prelude::*;
+/// let (sums, counts) = (Tensor::from(vec![7, 9, 4]), Tensor::from(vec![2, 0, 0]));
+/// assert_eq!((&sums / &counts).eval().unwrap_err(), Error::Arithmetic { index: vec![1] });
+/// assert_eq!((&sums / choose(counts.equal(0), 1, &counts)).to_vec()?, [3, 9, 4]);
+/// assert_eq!((sums.cast::<f64>() / counts.cast::<f64>()).to_vec()?[1], f64::INFINITY);
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "nothing is computed before it is asked for"]
 pub struct Lazy<E>(pub(crate) E);
@@ -51,6 +67,15 @@ impl<E: Expr> Lazy<E> {
     /// # Errors
     ///
     /// [`Error::Operands`] if they do not align, and what else a part of the expression carries.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let (column, row) = (Tensor::full([2, 1], 1)?, Tensor::full([3], 1)?);
+    /// assert_eq!((&column + &row).shape()?, [2, 3]);
+    /// let refused = (&row + Tensor::full([4], 1)?).shape();
+    /// assert!(matches!(refused, Err(Error::Operands { .. })));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn shape(&self) -> Result<Shape> {
         self.0.shape()
     }

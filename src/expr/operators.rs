@@ -43,7 +43,7 @@ total_ops! {
 }
 
 /// `a / b`, of integers rounded toward 0; an integer zero on the right is
-/// [`Error::Arithmetic`](crate::Error::Arithmetic).
+/// [`Error::Arithmetic`](crate::Error::Arithmetic) with its index, when it is computed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DivOp;
 
@@ -66,7 +66,8 @@ impl<T: Arithmetic, D: DivideBy<T>> Op<(T, D)> for DivOp {
     }
 }
 
-/// `a % b`, with the sign of `a`; an integer zero on the right is [`Error::Arithmetic`](crate::Error::Arithmetic).
+/// `a % b`, with the sign of `a`; an integer zero on the right is [`Error::Arithmetic`](crate::Error::Arithmetic)
+/// with its index, when it is computed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RemOp;
 

@@ -50,6 +50,16 @@ impl<'a, S: Reader> IntoExpr for &'a Tensor<S> {
 
 impl<S: Reader> Tensor<S> {
     /// This tensor as an expression.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// /// It owns what it reads, so it can be returned.
+    /// fn doubled(t: Tensor<Vec<f64>>) -> Lazy<impl Expr<Elem = f64>> {
+    ///     t.lazy() * 2.0
+    /// }
+    /// assert_eq!(doubled(Tensor::from(vec![0.5, 4.0])).to_vec()?, [1.0, 8.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn lazy(self) -> Lazy<Self> {
         Lazy(self)
     }

@@ -17,6 +17,16 @@ use std::sync::Arc;
 
 impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
     /// A call with operands: a tuple of them, or an array of operands of one type. Computes nothing yet.
+    ///
+    /// ```
+    /// use lensor::gufunc::inner1d;
+    /// use lensor::prelude::*;
+    /// let a = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let weights = Tensor::from(vec![10, 1]);
+    /// assert_eq!(inner1d().call([&a, &a]).to_vec()?, [5, 25]);
+    /// assert_eq!(inner1d().call((&a * 2, &weights)).to_vec()?, [24, 68]); // a call for each row of `a`
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn call<X: Arguments<I>>(&self, operands: X) -> Call<I, O, F, X::Held> {
         self.call_of(operands.hold())
     }
@@ -85,18 +95,47 @@ impl<I, O: Outputs, F, X, M> Call<I, O, F, X, M> {
 
     /// The core axis of all arguments, for a signature with one core dimension, once in each input and at most once in
     /// each output. Negative ones count from the end.
+    ///
+    /// ```
+    /// use lensor::gufunc::inner1d;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// assert_eq!(inner1d().call([&t, &t]).axis(0).to_vec()?, [10, 20]); // of columns
+    /// assert_eq!(inner1d().call([&t, &t]).axis(-1).to_vec()?, [5, 25]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn axis(mut self, axis: isize) -> Self {
         self.options.axis = Some(axis);
         self
     }
 
     /// Keeps the core axes of the inputs in results that have none of their own, with extent 1.
+    ///
+    /// ```
+    /// use lensor::gufunc::inner1d;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3.0, 4.0], [0.0, 2.0]])?;
+    /// let squares = inner1d().call([&t, &t]).keepdims();
+    /// assert_eq!(squares.shape()?, [2, 1]);
+    /// assert_eq!((&t / squares.sqrt()).to_vec()?, [0.6, 0.8, 0.0, 1.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn keepdims(mut self) -> Self {
         self.options.keepdims = true;
         self
     }
 
     /// The elements of results that the mask leaves out, one value for each output.
+    ///
+    /// ```
+    /// use lensor::gufunc::minmax;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3, 1], [2, 5]])?;
+    /// let is_valid = Tensor::from(vec![true, false]);
+    /// let [least, greatest] = minmax().call([&t]).filter(&is_valid).or([0, 99]).eval()?;
+    /// assert_eq!((least.to_vec()?, greatest.to_vec()?), (vec![1, 0], vec![3, 99]));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn or(mut self, values: O::Elems) -> Self {
         self.or = Some(values);
         self
@@ -150,6 +189,16 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool
     ///
     /// What the operands carry, then in this order [`Error::CoreRank`], [`Error::CoreAxes`], [`Error::CoreExtent`],
     /// [`Error::Operands`], [`Error::CoreUnknown`], [`Error::CoreComputed`] or [`Error::CoreRefused`].
+    ///
+    /// ```
+    /// use lensor::gufunc::matmul;
+    /// use lensor::prelude::*;
+    /// let (a, b) = (Tensor::full([7, 2, 3], 1.0)?, Tensor::full([3, 5], 1.0)?);
+    /// let shapes = matmul().call([&a, &b]).shapes()?;
+    /// assert_eq!((&shapes.loops[..], &shapes.outputs[0][..]), (&[7][..], &[7, 2, 5][..]));
+    /// assert_eq!(shapes.dims[1], ("n".to_string(), 3));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn shapes(&self) -> Result<CallShapes> {
         self.shapes_for(None)
     }
@@ -159,6 +208,19 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool
     /// # Errors
     ///
     /// As [`Self::shapes`], and [`Error::Destination`] for a destination of another shape than the result.
+    ///
+    /// ```
+    /// use lensor::gufunc::Gufunc;
+    /// use lensor::prelude::*;
+    /// let ramp = Gufunc::<[i32; 1], [i32; 1], _>::each("()->(n)", |[step], [mut out]| {
+    ///     (0..).zip(out.iter_mut()).for_each(|(k, out)| *out = k * step[0]);
+    /// })?;
+    /// let steps = Tensor::from(vec![1, 10]);
+    /// let call = ramp.call([&steps]);
+    /// assert!(matches!(call.shapes(), Err(Error::CoreUnknown { .. }))); // how long is a ramp?
+    /// assert_eq!(call.shapes_for(Some(&[[2, 3].into()]))?.dims, [("n".to_string(), 3)]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn shapes_for(&self, outs: Option<&[Shape]>) -> Result<CallShapes> {
         self.request().shapes_for(outs)
     }

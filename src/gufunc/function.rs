@@ -149,6 +149,23 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
     /// # Errors
     ///
     /// [`Error::Signature`], and [`Error::SignatureArguments`] if the signature has other numbers of arguments.
+    ///
+    /// ```
+    /// use lensor::gufunc::{Core, CoreMut, Elementary, ElementaryError, Gufunc};
+    /// use lensor::prelude::*;
+    /// /// The sum of the elements above a threshold.
+    /// struct Above(f64);
+    /// impl Elementary<[f64; 1], [f64; 1]> for Above {
+    ///     fn call(&self, [x]: [Core<'_, f64>; 1], [mut out]: [CoreMut<'_, f64>; 1]) -> Result<(), ElementaryError> {
+    ///         out[0] = x.iter().filter(|x| **x > self.0).sum();
+    ///         Ok(())
+    ///     }
+    /// }
+    /// let above = Gufunc::of("(n)->()", Above(1.5))?;
+    /// assert_eq!(above.call([&Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?]).to_vec()?, [2.0, 7.0]);
+    /// assert!(Gufunc::of("(n),(n)->()", Above(1.5)).is_err()); // it has one input
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn of(signature: &str, function: F) -> Result<Self> {
         let signature = Signature::parse(signature)?;
         let counts = [signature.inputs(), signature.outputs()];

@@ -121,6 +121,15 @@ impl AddressMap {
     ///
     /// [`Error::NotInjective`] with the first axis such that two indexes that differ up to that axis
     /// only share an address, and [`Error::OutOfMemory`] if what a search needs cannot be kept.
+    ///
+    /// ```
+    /// use lensor::{AddressMap, Error};
+    /// let map = AddressMap::row_major([2, 3])?;
+    /// map.clone().transpose([1, 0])?.flip(1)?.check_injective()?;
+    /// let repeated = map.broadcast([2, 6])?.check_injective();
+    /// assert_eq!(repeated, Err(Error::NotInjective { axis: 1 }));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     #[inline]
     pub fn check_injective(&self) -> Result<()> {
         if self.is_contiguous() { Ok(()) } else { self.search_injective() }

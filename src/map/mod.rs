@@ -235,6 +235,14 @@ impl AddressMap {
     ///
     /// [`Error::Rank`](crate::Error::Rank) unless `index` has one number per axis,
     /// [`Error::Index`](crate::Error::Index) if one lies outside.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major([2, 3])?.transpose([1, 0])?.flip(0)?;
+    /// assert_eq!((map.to_local([0, 0])?, map.to_local([0, 1])?), (2, 5));
+    /// assert!(map.to_local([3, 0]).is_err());
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     #[inline]
     pub fn to_local(&self, index: impl AsRef<[usize]>) -> Result<usize> {
         let index = index.as_ref();

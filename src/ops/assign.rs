@@ -258,6 +258,13 @@ impl<E: Expr> Lazy<E> {
     /// # Errors
     ///
     /// As [`Lazy::eval`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// assert_eq!((&t * 10).transpose([1, 0])?.to_vec()?, [10, 30, 20, 40]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn to_vec(&self) -> Result<Vec<E::Elem>> {
         Ok(self.eval()?.into_storage())
     }

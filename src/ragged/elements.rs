@@ -152,6 +152,16 @@ impl<S: Reader> Ragged<S> {
     /// # Errors
     ///
     /// As [`Ragged::assign`].
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![4]])?;
+    /// let mut out = Ragged::from_nested(vec![vec![0, 0, 0], vec![0]])?;
+    /// r.view().flip(1)?.assign_to(&mut out)?;
+    /// assert_eq!(out.to_string(), "[[3, 2, 1], [4]]");
+    /// assert!(r.view().flip(0)?.assign_to(&mut out).is_err()); // a row of 3 does not fit one of 1
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn assign_to<W: Writer<Elem = S::Elem>>(&self, out: &mut Ragged<W>) -> Result<()> {
         out.assign_expr(&self.view())
     }

@@ -44,6 +44,16 @@ impl<R: Reader> Concat<R> {
     /// # Errors
     ///
     /// [`Error::ShapeOverflow`] if the lengths sum to more than `isize::MAX`, [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use lensor::Reader;
+    /// use lensor::storage::{BoxReader, Concat, Constant};
+    /// let measured = BoxReader::new(vec![1.5, 2.5]);
+    /// let rest = BoxReader::new(Constant::new(3, f64::INFINITY)); // takes no memory
+    /// let all = Concat::new(vec![measured, rest])?;
+    /// assert_eq!((all.len(), all.read(1), all.read(4)), (5, 2.5, f64::INFINITY));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn new(parts: Vec<R>) -> Result<Self, Error> {
         Self::of_rows(parts, 1)
     }
@@ -223,6 +233,17 @@ impl<S: Reader, I: Reader<Elem = usize>> Indexed<S, I> {
     /// # Errors
     ///
     /// [`Error::OutOfSpan`] if one lies outside, [`Error::Storage`] if one cannot be read.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::storage::Indexed;
+    /// let prices = vec![2.5, 7.0, 1.0];
+    /// let basket = Tensor::new([2, 2], Indexed::new(&prices, vec![1_usize, 2, 1, 0])?)?;
+    /// assert_eq!(basket.sum(1).to_vec()?, [8.0, 9.5]);
+    /// let error = Indexed::new(&prices, vec![0_usize, 3]).unwrap_err();
+    /// assert_eq!(error, Error::OutOfSpan { span: 3..4, len: 3 });
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn new(storage: S, addresses: I) -> Result<Self, Error> {
         let (len, count) = (storage.len(), addresses.len());
         let check = |address: usize| match address < len {

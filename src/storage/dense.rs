@@ -81,6 +81,16 @@ impl<S: Reader> SubBuffer<S> {
     /// # Errors
     ///
     /// [`Error::OutOfSpan`] if the range does not lie inside the storage.
+    ///
+    /// ```
+    /// use lensor::{Error, Tensor, storage::SubBuffer};
+    /// let log = vec![1, 2, 3, 4, 5, 6, 7];
+    /// let second = Tensor::new([3], SubBuffer::new(&log, 3..6)?)?;
+    /// assert_eq!(second.flip(0)?.to_vec()?, [6, 5, 4]);
+    /// let error = SubBuffer::new(&log, 6..9).unwrap_err();
+    /// assert_eq!(error, Error::OutOfSpan { span: 6..9, len: 7 });
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn new(storage: S, range: Range<usize>) -> Result<Self, Error> {
         let len = storage.len();
         if range.start > range.end || range.end > len {

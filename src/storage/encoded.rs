@@ -53,6 +53,16 @@ impl<T: FileElement, B: AsRef<[u8]>> Encoded<T, B> {
     /// # Errors
     ///
     /// [`Error::Truncated`] if they reach beyond the bytes.
+    ///
+    /// ```
+    /// use lensor::{Error, Tensor, dtype::ByteOrder, storage::Encoded};
+    /// let bytes = [1, 0, 2, 0, 3];
+    /// let pair = Encoded::<u16, _>::new(&bytes, 0, 2, ByteOrder::Little)?;
+    /// assert_eq!(Tensor::new([2], pair)?.to_vec()?, [1, 2]);
+    /// let error = Encoded::<u16, _>::new(&bytes, 1, 3, ByteOrder::Little).unwrap_err();
+    /// assert_eq!(error, Error::Truncated { expected: 7, found: 5 });
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn new(bytes: B, offset_bytes: usize, len: usize, order: ByteOrder) -> Result<Self> {
         let found = bytes.as_ref().len() as u64;
         check_present::<T>(offset_bytes as u64, len, found)?;

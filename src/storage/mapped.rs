@@ -61,6 +61,21 @@ impl<T: MapElement> Encoded<T, Mmap> {
     /// or modify the mapped bytes. Reading pages that were cut off kills the process (SIGBUS), and
     /// a slice of elements that change under it is undefined behaviour. File locks are advisory and
     /// prevent neither.
+    ///
+    /// ```
+    /// use lensor::dtype::ByteOrder;
+    /// use lensor::{Error, Tensor, storage::Mapped};
+    /// use std::io::Write;
+    /// let mut file = tempfile::tempfile()?;
+    /// file.write_all(b"head\x01\x00\x02\x00")?;
+    /// // SAFETY: the file has no name, so nobody else can change it.
+    /// let numbers = unsafe { Mapped::<u16>::map(&file, 4, 2, ByteOrder::Little) }?;
+    /// assert_eq!(Tensor::new([2], numbers)?.flip(0)?.to_vec()?, [2, 1]);
+    /// // SAFETY: as above.
+    /// let beyond = unsafe { Mapped::<u16>::map(&file, 4, 3, ByteOrder::Little) };
+    /// assert_eq!(beyond.unwrap_err(), Error::Truncated { expected: 10, found: 8 });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub unsafe fn map(
         file: &File,
         offset_bytes: u64,
@@ -85,6 +100,19 @@ impl<T: MapElement> Encoded<T, MmapMut> {
     ///
     /// As for [`Mapped::map`], and no other map of these bytes may be read while this one is written.
     /// Writing to a hole of a sparse file on a full disk kills the process as well.
+    ///
+    /// ```
+    /// use lensor::dtype::ByteOrder;
+    /// use lensor::storage::{MappedMut, read_elements_at};
+    /// use lensor::Tensor;
+    /// let file = tempfile::tempfile()?;
+    /// file.set_len(6)?; // of zeros
+    /// // SAFETY: the file has no name, so nobody else can change it.
+    /// let numbers = unsafe { MappedMut::<u16>::map_mut(&file, 2, 2, ByteOrder::Big) }?;
+    /// Tensor::new([2], numbers)?.assign(&Tensor::from(vec![1, 2]))?;
+    /// assert_eq!(read_elements_at::<u8>(&file, 0, 6, ByteOrder::Big)?, [0, 0, 0, 1, 0, 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub unsafe fn map_mut(
         file: &File,
         offset_bytes: u64,
@@ -102,6 +130,21 @@ impl<T: MapElement> Encoded<T, MmapMut> {
     /// # Errors
     ///
     /// [`Error::Io`] with what the operating system reports.
+    ///
+    /// ```
+    /// use lensor::dtype::ByteOrder;
+    /// use lensor::{Tensor, storage::MappedMut};
+    /// let file = tempfile::tempfile()?;
+    /// file.set_len(4)?;
+    /// // SAFETY: the file has no name, so nobody else can change it.
+    /// let numbers = unsafe { MappedMut::<u8>::map_mut(&file, 0, 4, ByteOrder::NATIVE) }?;
+    /// let mut t = Tensor::new([2, 2], numbers)?;
+    /// t.view_mut().select((1,))?.fill(7)?;
+    /// let mut numbers = t.into_storage();
+    /// numbers.flush()?; // from here on it outlives a loss of power
+    /// assert_eq!(numbers.bytes()[..], [0, 0, 7, 7]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn flush(&mut self) -> Result<()> {
         Ok(self.bytes_mut().flush()?)
     }

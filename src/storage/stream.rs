@@ -52,6 +52,17 @@ pub fn read_elements<T: FileElement>(
 ///
 /// As for [`read_elements`], but truncation is found before anything is allocated, and
 /// [`Error::Truncated`] counts from the start of the file.
+///
+/// ```
+/// use lensor::{Error, dtype::ByteOrder, storage::read_elements_at};
+/// use std::io::Write;
+/// let mut file = tempfile::tempfile()?;
+/// file.write_all(b"head\x01\x00\x02\x00")?;
+/// assert_eq!(read_elements_at::<u16>(&file, 4, 2, ByteOrder::Little)?, [1, 2]);
+/// let error = read_elements_at::<u16>(&file, 4, 3, ByteOrder::Little).unwrap_err();
+/// assert_eq!(error, Error::Truncated { expected: 10, found: 8 });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read_elements_at<T: FileElement>(
     mut file: &File,
     offset_bytes: u64,

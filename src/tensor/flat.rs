@@ -31,6 +31,15 @@ const ROW: usize = 8;
 
 impl<S: Reader> Tensor<S> {
     /// The elements of this view in row-major order, as storage.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::storage::Indexed;
+    /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
+    /// let by_columns = t.transpose([1, 0])?.flat(); // 1, 4, 2, 5, 3, 6, where they lie
+    /// assert_eq!(Tensor::new([2], Indexed::new(by_columns, vec![1_usize, 4])?)?.to_vec()?, [4, 3]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn flat(self) -> Flat<S> {
         let (map, storage) = self.into_parts();
         let part = Part::new(&map, &storage).map(Box::new);

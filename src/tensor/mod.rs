@@ -184,12 +184,27 @@ impl<S> Tensor<S> {
     }
 
     /// The address map.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let turned = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?.transpose([1, 0])?;
+    /// assert_eq!(turned.address_map().to_local([2, 0])?, 2); // the third element of the storage
+    /// assert!(!turned.address_map().is_contiguous());
+    /// # Ok::<(), Error>(())
+    /// ```
     #[inline]
     pub fn address_map(&self) -> &AddressMap {
         &self.map
     }
 
     /// The storage, which may hold more than the view shows.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let row = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?.select((1,))?;
+    /// assert_eq!((row.to_vec()?, &row.storage()[..]), (vec![4, 5, 6], &[1, 2, 3, 4, 5, 6][..]));
+    /// # Ok::<(), Error>(())
+    /// ```
     #[inline]
     pub fn storage(&self) -> &S {
         &self.storage
@@ -206,6 +221,15 @@ impl<S> Tensor<S> {
     }
 
     /// The same view of borrowed storage. Copies no element.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// let column = t.view().select((.., 0))?; // `t.select` would take `t`
+    /// assert!(std::ptr::eq(*column.storage(), t.storage()));
+    /// assert_eq!((column.to_vec()?, t.to_vec()?), (vec![1, 3], vec![1, 2, 3, 4]));
+    /// # Ok::<(), Error>(())
+    /// ```
     #[inline]
     pub fn view(&self) -> Tensor<&S> {
         Tensor { map: self.map.clone(), storage: &self.storage }

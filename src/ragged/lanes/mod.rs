@@ -101,11 +101,28 @@ macro_rules! quantiles {
 /// ```
 pub trait LanesRagged: IntoRagged + Sized {
     /// What a fold by a reducer gives after each item of a row.
+    ///
+    /// ```
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// use lensor::reduce::{ArgMax, Max};
+    /// let r = Ragged::from_nested(vec![vec![1, 3, 2], vec![], vec![5, 4]])?;
+    /// let records = r.scan(1, (Max, ArgMax));
+    /// assert_eq!(records.to_vec()?, [(1, 0), (3, 1), (3, 1), (5, 0), (5, 0)]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     fn scan<R: Reducer<Self::Elem>>(self, axis: usize, reducer: R) -> LazyRows<Self, ScanRows<R>> {
         rows(self, axis, ScanRows::new(reducer))
     }
 
     /// Running sums of each row.
+    ///
+    /// ```
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let lengths = Ragged::from_nested(vec![vec![3, 1, 2], vec![], vec![5, 4]])?;
+    /// let ends = lengths.cumsum(1); // each row begins at 0 again
+    /// assert_eq!(ends.eval()?.to_string(), "[[3, 4, 6], [], [5, 9]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     fn cumsum(self, axis: usize) -> LazyRows<Self, ScanRows<Sum>>
     where
         Sum: Reducer<Self::Elem>,
@@ -114,6 +131,13 @@ pub trait LanesRagged: IntoRagged + Sized {
     }
 
     /// Running products of each row.
+    ///
+    /// ```
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let growth = Ragged::from_nested(vec![vec![2.0, 0.5], vec![], vec![1.5, 2.0, 2.0]])?;
+    /// assert_eq!(growth.cumprod(1).eval()?.to_string(), "[[2, 1], [], [1.5, 3, 6]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     fn cumprod(self, axis: usize) -> LazyRows<Self, ScanRows<Product>>
     where
         Product: Reducer<Self::Elem>,
@@ -122,6 +146,13 @@ pub trait LanesRagged: IntoRagged + Sized {
     }
 
     /// The smallest element of each row so far.
+    ///
+    /// ```
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let bids = Ragged::from_nested(vec![vec![7, 9, 4, 5], vec![], vec![3, 2]])?;
+    /// assert_eq!(bids.cummin(1).eval()?.to_string(), "[[7, 7, 4, 4], [], [3, 2]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     fn cummin(self, axis: usize) -> LazyRows<Self, ScanRows<Min>>
     where
         Min: Reducer<Self::Elem>,
@@ -130,6 +161,14 @@ pub trait LanesRagged: IntoRagged + Sized {
     }
 
     /// The largest element of each row so far.
+    ///
+    /// ```
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![5, 8, 2, 6], vec![], vec![3, 4]])?;
+    /// let below_peak = r.cummax(1) - &r;
+    /// assert_eq!(below_peak.eval()?.to_string(), "[[0, 0, 6, 2], [], [0, 0]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     fn cummax(self, axis: usize) -> LazyRows<Self, ScanRows<Max>>
     where
         Max: Reducer<Self::Elem>,
@@ -138,6 +177,15 @@ pub trait LanesRagged: IntoRagged + Sized {
     }
 
     /// The elements of each row in order, NaN last in both orders.
+    ///
+    /// ```
+    /// use lensor::lanes::SortOrder::{Ascending, Descending};
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![2.0, f64::NAN, 1.0, 3.0], vec![], vec![5.0, 4.0]])?;
+    /// assert_eq!(r.sort(1, Ascending).eval()?.to_string(), "[[1, 2, 3, NaN], [], [4, 5]]");
+    /// assert_eq!(r.sort(1, Descending).eval()?.to_string(), "[[3, 2, 1, NaN], [], [5, 4]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     fn sort(self, axis: usize, order: SortOrder) -> LazyRows<Self, SortRows<Elements>>
     where
         Self::Elem: Sortable,
@@ -146,6 +194,14 @@ pub trait LanesRagged: IntoRagged + Sized {
     }
 
     /// The first `k` elements of each row in order, or all if it has fewer.
+    ///
+    /// ```
+    /// use lensor::lanes::SortOrder::Descending;
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let scores = Ragged::from_nested(vec![vec![3, 9, 7], vec![], vec![5]])?;
+    /// assert_eq!(scores.top_k(1, 2, Descending).eval()?.to_string(), "[[9, 7], [], [5]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     fn top_k(self, axis: usize, k: usize, order: SortOrder) -> LazyRows<Self, SortRows<Elements>>
     where
         Self::Elem: Sortable,
@@ -154,6 +210,15 @@ pub trait LanesRagged: IntoRagged + Sized {
     }
 
     /// Where in its row each element of the sorted row stands; equal elements keep their order.
+    ///
+    /// ```
+    /// use lensor::lanes::SortOrder::Descending;
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let scores = Ragged::from_nested(vec![vec![7, 9, 7], vec![], vec![5, 6]])?;
+    /// let order = scores.argsort(1, Descending).eval()?;
+    /// assert_eq!(order.to_string(), "[[1, 0, 2], [], [1, 0]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     fn argsort(self, axis: usize, order: SortOrder) -> LazyRows<Self, SortRows<Positions>>
     where
         Self::Elem: Sortable,
@@ -162,6 +227,14 @@ pub trait LanesRagged: IntoRagged + Sized {
     }
 
     /// Where in its row each of the first `k` elements in order stands.
+    ///
+    /// ```
+    /// use lensor::lanes::SortOrder::Descending;
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let scores = Ragged::from_nested(vec![vec![3, 9, 7], vec![], vec![5]])?;
+    /// assert_eq!(scores.arg_top_k(1, 2, Descending).eval()?.to_string(), "[[1, 2], [], [0]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     fn arg_top_k(
         self,
         axis: usize,
@@ -197,6 +270,14 @@ pub trait LanesRagged: IntoRagged + Sized {
     }
 
     /// Where in its row each element of the partitioned row stands, see [`Self::partition`].
+    ///
+    /// ```
+    /// use lensor::lanes::SortOrder::Ascending;
+    /// use lensor::ragged::{LanesRagged, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![9, 4, 7, 1], vec![6, 5], vec![3]])?;
+    /// assert_eq!(r.argpartition(1, 1, Ascending).eval()?.to_string(), "[[3, 1, 0, 2], [1, 0], [0]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     fn argpartition(
         self,
         axis: usize,
