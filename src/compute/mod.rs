@@ -234,6 +234,7 @@ impl<C: Compute> Deferred<C> {
     /// ```
     /// use lensor::prelude::*;
     /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+    /// assert_eq!(t.sum(0).shape()?, [2]); // computes nothing
     /// assert_eq!(t.sum(0).eval()?.to_vec()?, [4_i64, 6]);
     /// # Ok::<(), lensor::Error>(())
     /// ```

@@ -155,6 +155,14 @@ impl<S> Ragged<S> {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`], [`Error::ShapeOverflow`] if the items of all rows cannot be counted.
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![], vec![4]])?;
+    /// let form = r.form()?;
+    /// assert_eq!((form.to_string(), form.lengths(1)?), ("3 * var".to_string(), vec![3, 0, 1]));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn form(&self) -> Result<Form> {
         Ok(self.resolved()?.form.clone())
     }
@@ -182,6 +190,13 @@ impl<S> Ragged<S> {
     }
 
     /// The content: `[items, fixed axes..]`, of which rows may show a part, in any order.
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3]])?.flip(0)?;
+    /// assert_eq!((r.to_vec()?, r.content().to_vec()?), (vec![3, 1, 2], vec![1, 2, 3]));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn content(&self) -> &Tensor<S> {
         &self.content
     }
@@ -247,6 +262,14 @@ impl<S> Ragged<S> {
     }
 
     /// The same over storage that is borrowed to be written.
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let mut r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3, 4]])?;
+    /// r.view_mut().select((2,))?.fill(0)?;
+    /// assert_eq!(r.to_string(), "[[1, 2], [], [0, 0]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn view_mut(&mut self) -> Ragged<&mut S> {
         Ragged {
             levels: self.levels.clone(),
@@ -321,6 +344,14 @@ impl<S: Reader> Ragged<S> {
     /// # Errors
     ///
     /// [`Error::RaggedAxes`] if there is one.
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3, 4]])?;
+    /// assert_eq!(r.view().select((2, 1))?.into_tensor()?.to_vec()?, [4]); // an item has no row
+    /// assert!(r.into_tensor().is_err());
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn into_tensor(self) -> Result<Tensor<S>> {
         match self.levels.first() {
             None => Ok(self.content),

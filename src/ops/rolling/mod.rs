@@ -97,12 +97,31 @@ pub struct Windows<E> {
 
 impl<E: Expr> Windows<E> {
     /// The window of an element ends there: the window of the last element is the last of the axis.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::rolling::WindowEdge;
+    /// let t = Tensor::from(vec![1, 2, 3, 4, 5]);
+    /// let windows = t.rolling(0, 4).edge(WindowEdge::Cut);
+    /// assert_eq!(windows.trailing().sum().to_vec()?, [1_i64, 1 + 2, 1 + 2 + 3, 1 + 2 + 3 + 4, 2 + 3 + 4 + 5]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn trailing(mut self) -> Self {
         self.extent.before = self.extent.window.saturating_sub(1);
         self
     }
 
     /// The window of an element has it in the middle. A window of even length `2 k` begins `k` before.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::rolling::WindowEdge;
+    /// let t = Tensor::from(vec![1, 2, 3, 4, 5]);
+    /// let windows = t.rolling(0, 4).edge(WindowEdge::Cut); // of an element, two before and one behind it
+    /// let sums = [1_i64 + 2, 1 + 2 + 3, 1 + 2 + 3 + 4, 2 + 3 + 4 + 5, 3 + 4 + 5];
+    /// assert_eq!(windows.centred().sum().to_vec()?, sums);
+    /// # Ok::<(), Error>(())
+    /// ```
     #[doc(alias = "center")]
     pub fn centred(mut self) -> Self {
         self.extent.before = self.extent.window / 2;
@@ -110,12 +129,33 @@ impl<E: Expr> Windows<E> {
     }
 
     /// The window of an element begins there.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::rolling::WindowEdge;
+    /// let t = Tensor::from(vec![1, 2, 3, 4, 5]);
+    /// let windows = t.rolling(0, 4).edge(WindowEdge::Cut);
+    /// assert_eq!(windows.leading().sum().to_vec()?, [1_i64 + 2 + 3 + 4, 2 + 3 + 4 + 5, 3 + 4 + 5, 4 + 5, 5]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn leading(mut self) -> Self {
         self.extent.before = 0;
         self
     }
 
     /// What becomes of windows that reach beyond the axis.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::rolling::WindowEdge::{Cut, Reflect, Wrap};
+    /// let t = Tensor::from(vec![1, 2, 3, 4]);
+    /// let windows = t.rolling(0, 3).centred(); // those that lie inside, unless told otherwise
+    /// assert_eq!(windows.clone().sum().to_vec()?, [6_i64, 9]);
+    /// assert_eq!(windows.clone().edge(Cut).sum().to_vec()?, [1_i64 + 2, 6, 9, 3 + 4]);
+    /// assert_eq!(windows.clone().edge(Wrap).sum().to_vec()?, [4_i64 + 1 + 2, 6, 9, 3 + 4 + 1]);
+    /// assert_eq!(windows.edge(Reflect).sum().to_vec()?, [2_i64 + 1 + 2, 6, 9, 3 + 4 + 3]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn edge(mut self, edge: WindowEdge) -> Self {
         self.extent.edge = edge;
         self

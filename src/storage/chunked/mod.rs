@@ -145,6 +145,15 @@ where
     ///
     /// [`Error::Blocks`] if a block has no elements, if the numbers of axes differ, if blocks begin farther
     /// apart than they are long or are of another extent, or if there are more elements than addresses.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::storage::{BlockMemory, Chunked};
+    /// let t = Tensor::new([4, 6], Chunked::new(BlockMemory::new([4, 6], [2, 2], 1.5)?)?)?;
+    /// assert_eq!(t.view().slice(0, ..1)?.to_vec()?, [1.5; 6]);
+    /// assert_eq!(t.storage().stats().loads, 3); // of six blocks
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn new(storage: S) -> Result<Self> {
         let sides = Sides::of(&storage)?;
         let bytes = sides.block_len.saturating_mul(size_of::<S::Elem>()).max(KEEPING_BYTES);
@@ -156,6 +165,16 @@ where
     /// It takes over blocks that are not stored. Clones keep their cache: theirs are stored first, but for those that
     /// cannot be, which stay with the clones; and what is written by way of one cache from then on may not be seen by way
     /// of the other. What [`Self::with_ahead`] asked for holds for the new one, as far as threads can be started.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::storage::{BlockMemory, Chunked};
+    /// let roomy = Chunked::new(BlockMemory::new([4], [2], 1.0)?)?.with_budget(1 << 20);
+    /// let t = Tensor::new([4], roomy)?;
+    /// assert_eq!((t.sum(..).item()?, t.sum(..).item()?), (4.0, 4.0));
+    /// assert_eq!(t.storage().stats().loads, 2); // both blocks were kept
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn with_budget(self, bytes: usize) -> Self {
         let each = self.inner.sides.block_len.saturating_mul(size_of::<S::Elem>()).max(1);
@@ -163,6 +182,16 @@ where
     }
 
     /// As [`Self::with_budget`], with a cache of so many blocks, at least one.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::storage::{BlockMemory, Chunked};
+    /// let one = Chunked::new(BlockMemory::new([4], [2], 1.0)?)?.with_blocks(1);
+    /// let t = Tensor::new([4], one)?;
+    /// assert_eq!((t.sum(..).item()?, t.sum(..).item()?), (4.0, 4.0));
+    /// assert_eq!(t.storage().stats().loads, 4); // two would do if both blocks were kept
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn with_blocks(self, blocks: usize) -> Self {
         self.changed(|inner| inner.cache = Cache::new(blocks)).0
@@ -170,6 +199,20 @@ where
 
     /// As [`Self::with_blocks`], with `check` asked before every load: an error of it ends the evaluation, and what
     /// is loaded ahead. So long work can be cancelled.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::{StorageError, storage::{BlockMemory, Chunked}};
+    /// use std::sync::{Arc, atomic::{AtomicBool, Ordering::Relaxed}};
+    /// let cancelled = Arc::new(AtomicBool::new(false));
+    /// let flag = cancelled.clone();
+    /// let check = move || if flag.load(Relaxed) { Err(StorageError::new(0, "cancelled")) } else { Ok(()) };
+    /// let t = Tensor::new([4], Chunked::new(BlockMemory::new([4], [2], 1)?)?.with_check(check))?;
+    /// assert_eq!(t.get([0])?, 1);
+    /// cancelled.store(true, Relaxed); // by another thread, while an evaluation runs
+    /// assert!(t.sum(..).item().unwrap_err().to_string().contains("cancelled"));
+    /// # Ok::<(), Error>(())
+    /// ```
     #[must_use]
     pub fn with_check(
         self,

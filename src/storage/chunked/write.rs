@@ -44,6 +44,17 @@ where
     /// # Errors
     ///
     /// The first error of the storage, with the first address of its block.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::storage::{BlockMemory, Chunked};
+    /// let mut t = Tensor::new([4, 4], Chunked::new(BlockMemory::new([4, 4], [2, 2], 0)?)?)?;
+    /// t.set([0, 3], 7)?; // a single write stays in the cache
+    /// assert_eq!(t.storage().unsaved()[0].as_slice(), [0, 1]);
+    /// t.storage().flush()?;
+    /// assert_eq!((t.storage().unsaved().len(), t.storage().stats().stores), (0, 1));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn flush(&self) -> Result<(), StorageError> {
         self.inner.flush()
     }
