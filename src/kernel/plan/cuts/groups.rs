@@ -18,18 +18,33 @@ pub(super) struct Groups<'a> {
 }
 
 impl Groups<'_> {
-    /// Blocks of an operand in so many parts of a loop that follow one another.
-    fn span(&self, blocks: &PerLoop, l: usize, parts: usize) -> usize {
-        match blocks[l] {
-            1 => 1,
-            blocks => blocks.saturating_mul(parts).div_ceil(self.parts[l]).min(parts),
-        }
+    /// Blocks of an operand along so many parts of a loop, which need not end where blocks do.
+    fn spanned(&self, blocks: &PerLoop, l: usize, parts: usize) -> usize {
+        blocks[l].saturating_mul(parts).div_ceil(self.parts[l])
     }
 
-    /// Blocks of all operands in a group of so many parts of each loop.
+    /// The same of parts none of which has elements of two blocks.
+    fn span(&self, blocks: &PerLoop, l: usize, parts: usize) -> usize {
+        self.spanned(blocks, l, parts).min(parts)
+    }
+
+    /// Blocks of all operands in so many parts of each loop, which need not end where blocks do.
+    pub(super) fn touched(&self, sizes: &PerLoop) -> usize {
+        self.blocks_by(sizes, Self::spanned)
+    }
+
+    /// The same of parts none of which has elements of two blocks.
     fn blocks(&self, group: &PerLoop) -> usize {
+        self.blocks_by(group, Self::span)
+    }
+
+    fn blocks_by(
+        &self,
+        sizes: &PerLoop,
+        along: fn(&Self, &PerLoop, usize, usize) -> usize,
+    ) -> usize {
         let of_operand = |blocks: &PerLoop| {
-            let spans = group.iter().enumerate().map(|(l, &parts)| self.span(blocks, l, parts));
+            let spans = sizes.iter().enumerate().map(|(l, &parts)| along(self, blocks, l, parts));
             spans.fold(1, usize::saturating_mul)
         };
         self.operands.iter().map(of_operand).fold(0, usize::saturating_add)
@@ -45,20 +60,6 @@ impl Groups<'_> {
                 if place == last { blocks[l] } else { groups * self.span(blocks, l, group[l]) }
             });
             along.fold(1, usize::saturating_mul)
-        };
-        self.operands.iter().map(of_operand).fold(0, usize::saturating_add)
-    }
-
-    /// Blocks of an operand along so many parts of a loop, which need not end where blocks do.
-    fn spanned(&self, blocks: &PerLoop, l: usize, parts: usize) -> usize {
-        blocks[l].saturating_mul(parts).div_ceil(self.parts[l])
-    }
-
-    /// Blocks of all operands in a box of so many parts, which need not end where blocks do.
-    pub(super) fn touched(&self, sizes: &PerLoop) -> usize {
-        let of_operand = |blocks: &PerLoop| {
-            let spans = sizes.iter().enumerate().map(|(l, &size)| self.spanned(blocks, l, size));
-            spans.fold(1, usize::saturating_mul)
         };
         self.operands.iter().map(of_operand).fold(0, usize::saturating_add)
     }
