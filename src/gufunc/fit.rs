@@ -149,6 +149,11 @@ fn named(signature: &Signature, dims: &[Option<usize>]) -> Vec<(String, usize)> 
 }
 
 impl Fit {
+    /// Whether any call is made.
+    pub(super) fn has_calls(&self) -> bool {
+        !self.loops.contains(&0)
+    }
+
     /// Whether it is that of such a call.
     pub(super) fn is_of(
         &self,

@@ -182,7 +182,7 @@ where
         let results = self.results.get_or(|| {
             let request = self.call.request();
             let fit = request.fitted(None)?;
-            if request.calls(&fit) {
+            if fit.has_calls() {
                 prepare_all(&mut |visit| request.deferred(visit), kept)?;
             }
             request.vectors(&fit)

@@ -110,12 +110,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
 
     /// Computes the deferred operations that operands and mask read, if there is a call.
     pub(super) fn results_of_operands(&self, fit: &Fit) -> Result<Kept<'c>> {
-        prepared(self.calls(fit), &mut |visit| self.deferred(visit))
-    }
-
-    /// Whether there is a call.
-    pub(super) fn calls(&self, fit: &Fit) -> bool {
-        !fit.loops.contains(&0)
+        prepared(fit.has_calls(), &mut |visit| self.deferred(visit))
     }
 
     /// The deferred operations that operands and mask read.

@@ -112,8 +112,7 @@ impl<I: FirstAndRest, O: Single<Elem = I::First>, F: Elementary<I, O>> Gufunc<I,
         let options = Options { empty: self.inner.rules.empty, ..Options::default() };
         let fit = self.inner.rules.fit(&shapes, Some(&[t.shape()]), &options)?;
         t.address_map().check_injective()?;
-        let some = !fit.loops.contains(&0);
-        let _results = prepared(some, &mut |visit| others.deferred(visit))?;
+        let _results = prepared(fit.has_calls(), &mut |visit| others.deferred(visit))?;
         let mut rest = (others.operands(&fit.inputs[1..], &fit.loops, &|_, _, _| false)?, None);
         <Masked<I::Rest> as cores::Inputs>::hold(&mut rest)?;
         let first = Source::packed(&fit.inputs[0].core);
