@@ -3,6 +3,7 @@
 use crate::views::{Plain, bits, dense};
 use lensor::arbitrary::{Aligned, Viewed};
 use lensor::prelude::*;
+use lensor::storage::Sparse;
 use quickcheck::quickcheck;
 
 /// What a law expects: the shape and the element function applied to the models.
@@ -218,4 +219,18 @@ fn results_that_do_not_fit_are_told() {
     let r = lensor::ragged::Ragged::from_nested(vec![vec![1_u8, 255], vec![], vec![7]]).unwrap();
     assert_eq!(r.checked_sub(1).eval().unwrap().to_string(), "[[0, 254], [], [6]]");
     assert!(r.checked_add(1).eval().is_err());
+}
+
+#[test]
+fn results_of_sparse_operands_that_do_not_fit_are_told() {
+    let s = Sparse::from_sorted(3, 0_u8, vec![1], vec![200]).unwrap();
+    let s = Tensor::new([3], s).unwrap();
+    let told = "the result at [1] does not fit u8";
+    assert_eq!(s.checked_add(55).to_vec().unwrap(), [55, 255, 55]);
+    assert_eq!(s.checked_add(&s).eval().unwrap_err().to_string(), told);
+    assert_eq!(s.checked_add(56).eval_sparse().unwrap_err().to_string(), told);
+    let first = s.checked_sub(1).eval_sparse().unwrap_err();
+    assert_eq!(first.to_string(), "the result at [0] does not fit u8");
+    assert_eq!(s.checked_sub(1).eval().unwrap_err(), first);
+    assert_eq!(s.checked_mul(1).eval_sparse().unwrap().storage().addresses(), [1]);
 }
