@@ -120,14 +120,22 @@ fn sums(bench: &mut Bench, n: usize, data: &[f64]) {
         "sum over axis 0, transposed",
         bytes,
         2.0,
-        &|| evaluated(&(&turned).sum(0)),
+        &|| evaluated(&turned.view().sum(0)),
         &rows,
         None,
     );
-    row(bench, "sum of all, transposed", bytes, 2.0, &|| evaluated(&(&turned).sum(..)), &all, None);
+    row(
+        bench,
+        "sum of all, transposed",
+        bytes,
+        2.0,
+        &|| evaluated(&turned.view().sum(..)),
+        &all,
+        None,
+    );
     let square = t.view().reshape([n * n / 64, 64]).expect("a view");
     let short = || data.chunks(64).map(|row| row.iter().sum()).collect();
-    row(bench, "sum of rows of 64", bytes, 1.0, &|| evaluated(&(&square).sum(1)), &short, None);
+    row(bench, "sum of rows of 64", bytes, 1.0, &|| evaluated(&square.view().sum(1)), &short, None);
 }
 
 fn fused(bench: &mut Bench, n: usize, data: &[f64]) {
@@ -214,7 +222,7 @@ fn inner_products(bench: &mut Bench, count: usize) {
         "inner products of rows of 64",
         16 * count * 64,
         1.0,
-        &|| evaluated(&(&a).dot(&b, 1)),
+        &|| evaluated(&a.view().dot(&b, 1)),
         &naive,
         None,
     );

@@ -101,6 +101,21 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>
         self.deferred().lazy()
     }
 
+    /// The same of a reference, to be viewed more than once.
+    ///
+    /// ```
+    /// use lensor::gufunc::inner1d;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 2.0], [0.0, 3.0]])?;
+    /// let squares = inner1d().call([&t, &t]);
+    /// assert_eq!(squares.view().flip(0)?.to_vec()?, [9.0, 5.0]);
+    /// assert_eq!(squares.view().sum(0).to_vec()?, [14.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn view(&self) -> Lazy<Pending<&Self>> {
+        Deferred::new(self).lazy()
+    }
+
     /// The shape of the result.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Adds tensors of different element types. Cast one: `&a + (&b).cast::<f64>()`.
+//! Adds tensors of different element types. Cast one: `&a + b.cast::<f64>()`.
 
 use lensor::prelude::*;
 

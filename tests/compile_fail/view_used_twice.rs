@@ -1,4 +1,4 @@
-//! Uses a view after an operation took it. Write `(&rows).sum(0)` or `rows.clone().sum(0)`.
+//! Uses a view after an operation took it. Write `rows.view().sum(0)` or `rows.clone().sum(0)`.
 
 use lensor::prelude::*;
 

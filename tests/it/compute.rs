@@ -261,10 +261,10 @@ fn the_first_error_of_all_boxes_is_reported() {
     let mut out = out.view_mut().transpose([1, 0]).unwrap();
     let error = Error::Arithmetic { index: vec![200, 350] };
     for axis in 0..2 {
-        let sorted = (&quotients).sort(axis, Ascending);
+        let sorted = quotients.view().sort(axis, Ascending);
         assert_eq!(sorted.eval().unwrap_err(), error);
         assert_eq!(sorted.assign_to(&mut out), Err(error.clone()));
-        assert_eq!((&quotients).cumsum(axis).assign_to(&mut out), Err(error.clone()));
+        assert_eq!(quotients.view().cumsum(axis).assign_to(&mut out), Err(error.clone()));
     }
 }
 

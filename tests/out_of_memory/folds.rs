@@ -13,24 +13,26 @@ use lensor::stencil::{self, EdgeOrder, Mode, Spacing, Stencil};
 
 pub(crate) fn reducing() {
     let t = square_of(SIDE);
-    let floats = (&t).cast::<f64>().eval().unwrap();
+    let floats = t.view().cast::<f64>().eval().unwrap();
     let wide = Tensor::from_index([2, 9000], |i| (i[0] * 9000 + i[1]) as u64).unwrap();
     let deep = Tensor::from_index([SIDE / 10, 10, SIDE], |i| (i[0] + i[1] + i[2]) as u64).unwrap();
-    every_shortage("sum across", 1, || (&wide).fold(0, WrappingSum).eval());
+    every_shortage("sum across", 1, || wide.view().fold(0, WrappingSum).eval());
     every_shortage("sum along", 1, || wide.view().transpose([1, 0])?.fold(1, WrappingSum).eval());
     for axes in [&[0][..], &[1], &[2], &[0, 1], &[0, 2], &[1, 2], &[0, 1, 2]] {
         every_shortage("sum of three axes", 0, || deep.sum(axes).eval());
-        every_shortage("std of three axes", 0, || (&deep).cast::<f64>().std(axes).ddof(1).eval());
+        every_shortage("std of three axes", 0, || {
+            deep.view().cast::<f64>().std(axes).ddof(1).eval()
+        });
         every_shortage("argmax of three axes", 0, || deep.argmax(axes).eval());
         every_shortage("moved", 0, || deep.view().transpose([2, 0, 1])?.lazy().min(axes).eval());
     }
     every_shortage("sum of an expression", 0, || {
         (&t % 7 + t.view().transpose([1, 0])?).sum(0).eval()
     });
-    every_shortage("filtered", 0, || t.max(0).filter((&t).greater(0)).eval());
+    every_shortage("filtered", 0, || t.max(0).filter(t.view().greater(0)).eval());
     every_shortage("variance of rows", 0, || floats.var(1).eval());
-    every_shortage("tuple", 1, || (&wide).fold(0, (Max, WrappingSum)).eval());
-    every_shortage("separated", 3, || (&wide).fold(0, (Max, WrappingSum)).eval()?.separate());
+    every_shortage("tuple", 1, || wide.view().fold(0, (Max, WrappingSum)).eval());
+    every_shortage("separated", 3, || wide.view().fold(0, (Max, WrappingSum)).eval()?.separate());
     every_shortage("dot", 0, || floats.dot(&floats, 1).eval());
     every_shortage("matmul", 1, || {
         (&t.view().slice(1, 0..20)?).matmul(&t.view().slice(0, 0..20)?).eval()
@@ -49,7 +51,7 @@ pub(crate) fn reducing() {
 pub(crate) fn scanning() {
     let t = square_of(SIDE);
     let flat = t.view().reshape([COUNT]).unwrap();
-    let floats = (&t).cast::<f64>().eval().unwrap();
+    let floats = t.view().cast::<f64>().eval().unwrap();
     let small = (&t % 1000).eval().unwrap();
     for axis in [0, 1] {
         every_shortage("cumsum", 1, || small.cumsum(axis).eval());
@@ -69,18 +71,18 @@ pub(crate) fn scanning() {
             });
         }
     }
-    every_shortage("long scan", 1, || (&flat).cumsum(0).eval());
-    every_shortage("long windows", 1, || (&flat).rolling(0, 1000).max().eval());
+    every_shortage("long scan", 1, || flat.view().cumsum(0).eval());
+    every_shortage("long windows", 1, || flat.view().rolling(0, 1000).max().eval());
     let table = t.view().reshape([COUNT / 4, 4]).unwrap();
     every_shortage("narrow scan", 1, || (&table % 1000).cumsum(0).eval());
-    every_shortage("narrow windows", 1, || (&table).rolling(0, 9).min().eval());
+    every_shortage("narrow windows", 1, || table.view().rolling(0, 9).min().eval());
 
     let offsets: Vec<usize> = (0..=COUNT / 2).map(|k| 2 * k).collect();
-    every_shortage("segments", 0, || (&flat).segments(0, &offsets).fold(WrappingSum).eval());
+    every_shortage("segments", 0, || flat.view().segments(0, &offsets).fold(WrappingSum).eval());
     let keys: Vec<usize> = (0..COUNT).map(|k| k * 7919 % 1000).collect();
-    every_shortage("fold_by_key", 1, || (&flat).by_key(0, &keys, 1000).fold(Max).eval());
+    every_shortage("fold_by_key", 1, || flat.view().by_key(0, &keys, 1000).fold(Max).eval());
     every_shortage("group_by", 2, || {
-        let (found, groups) = (&flat).group_by(0, &keys)?;
+        let (found, groups) = flat.view().group_by(0, &keys)?;
         Ok((found, groups.fold(WrappingSum).eval()?))
     });
     for axis in [0, 1] {
@@ -95,7 +97,7 @@ pub(crate) fn scanning() {
 pub(crate) fn stencils() {
     let t = square_of(SIDE);
     let flat = || t.view().reshape([COUNT]);
-    let floats = (&t).cast::<f64>().eval().unwrap();
+    let floats = t.view().cast::<f64>().eval().unwrap();
     let places: Vec<f64> = (0..SIDE).map(|k| (k * k + k) as f64).collect();
     for spacing in [Spacing::Uniform(2.0), Spacing::At(places)] {
         for axis in [0, 1] {

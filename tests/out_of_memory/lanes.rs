@@ -92,7 +92,7 @@ pub(crate) fn picking() {
     every_shortage("search_sorted_along", 1, || {
         sorted.search_sorted_along(1, &t, Side::Right).to_vec()
     });
-    let floats = (&t).cast::<f64>().eval().unwrap();
+    let floats = t.view().cast::<f64>().eval().unwrap();
     for axis in [0, 1] {
         every_shortage("quantiles", 0, || {
             floats.quantiles(axis, &[0.1, 0.5, 0.75], Interpolation::Linear).to_vec()
@@ -100,7 +100,7 @@ pub(crate) fn picking() {
         every_shortage("nan_median", 0, || floats.nan_median(axis).to_vec());
     }
     let flat = floats.view().reshape([COUNT]).unwrap();
-    every_shortage("median", 1, || (&flat).median(0).to_vec());
+    every_shortage("median", 1, || flat.view().median(0).to_vec());
     let uniform = || Uniform::new(0.0, 1e9, COUNT);
     every_shortage("uniform histogram", 2, || t.histogram(uniform()?).to_vec());
     let edges = Edges::new((0..COUNT as u64).collect::<Vec<_>>()).unwrap();

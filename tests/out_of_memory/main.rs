@@ -271,12 +271,12 @@ fn in_threads() {
         every_shortage("scan of many", 1, || t.scan(axis, WrappingSum).eval());
         every_shortage("windows of many", 1, || t.rolling(axis, 30).fold(Max).eval());
     }
-    every_shortage("long scan of many", 1, || (&flat).scan(0, WrappingSum).eval());
+    every_shortage("long scan of many", 1, || flat.view().scan(0, WrappingSum).eval());
     every_shortage("long scan of an expression", 1, || (&flat + 1).scan(0, WrappingSum).eval());
-    every_shortage("long windows of many", 1, || (&flat).rolling(0, 1000).fold(Max).eval());
+    every_shortage("long windows of many", 1, || flat.view().rolling(0, 1000).fold(Max).eval());
     let offsets: Vec<usize> = (0..=COUNT / 2).map(|k| 2 * k).collect();
     every_shortage("segments of many", 2, || {
-        (&flat).segments(0, &offsets).fold(WrappingSum).eval()
+        flat.view().segments(0, &offsets).fold(WrappingSum).eval()
     });
     let (a, b) = (sparse::every(COUNT, 3), sparse::every(COUNT, 2));
     every_shortage("sparse sum of many", 2, || (&a + &b).eval_sparse().map(sparse::parts));

@@ -45,11 +45,11 @@ pub(crate) fn tables() {
     view("clip", |r| r.clip(1, ..3));
     view("rotate", |r| r.rotate([1, 2]));
     view("keep", |r| {
-        let mask = (&r).greater(500.0).eval()?;
+        let mask = r.view().greater(500.0).eval()?;
         r.keep(1, mask)
     });
     view("take", |r| {
-        let picks = (&r).argsort(1, SortOrder::Descending).eval()?;
+        let picks = r.view().argsort(1, SortOrder::Descending).eval()?;
         r.take(1, picks)
     });
     view("flatten", |r| r.flatten(1));

@@ -140,7 +140,7 @@ pub(crate) fn computing() {
             a.argmax(axes).eval_sparse().map(|t| t.into_storage().into_parts())
         });
         every_shortage("mean", 0, || {
-            (&a).cast::<f64>().mean(axes).eval_sparse().map(|t| t.into_storage().into_parts())
+            a.view().cast::<f64>().mean(axes).eval_sparse().map(|t| t.into_storage().into_parts())
         });
     }
 }
@@ -214,7 +214,7 @@ pub(crate) fn products() {
     #[cfg(all(feature = "sprs", feature = "roaring"))]
     {
         use lensor::interop::{roaring, sprs};
-        let floats = (&a).cast::<f64>().eval_sparse().unwrap();
+        let floats = a.view().cast::<f64>().eval_sparse().unwrap();
         every_shortage("to_csr", 2, || sprs::to_csr(&floats));
         every_shortage("to_csc", 2, || sprs::to_csc(&floats));
         let triplets = sprs::to_coordinates(&floats).unwrap();

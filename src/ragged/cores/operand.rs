@@ -52,6 +52,21 @@ where
         self.deferred().lazy()
     }
 
+    /// The same of a reference, to be viewed more than once.
+    ///
+    /// ```
+    /// use lensor::gufunc::norm;
+    /// use lensor::ragged::{Ragged, ReduceRagged};
+    /// let r = Ragged::from_nested(vec![vec![3.0, 4.0], vec![], vec![2.0]])?;
+    /// let norms = norm().call_ragged([&r]);
+    /// assert_eq!(norms.view().flip(0)?.to_vec()?, [2.0, 0.0, 5.0]);
+    /// assert_eq!(norms.view().max(0).to_vec()?, [5.0]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn view(&self) -> LazyRagged<PendingRagged<&Self>> {
+        DeferredRagged::new(self).lazy()
+    }
+
     /// Computes the items of the result, row after row.
     ///
     /// # Errors

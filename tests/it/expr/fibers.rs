@@ -54,8 +54,8 @@ fn fibers_of_many_entries_are_folded_like_loops() {
         }
         let dense = Tensor::from_vec([rows, columns, len], dense).unwrap();
         for axis in [0, 1] {
-            assert_eq!((&terms).sum(axis).to_vec(), dense.sum(axis).to_vec(), "{len}, {axis}");
-            let gathered = (&terms).fold(axis, Gathered).to_vec();
+            assert_eq!(terms.view().sum(axis).to_vec(), dense.sum(axis).to_vec(), "{len}, {axis}");
+            let gathered = terms.view().fold(axis, Gathered).to_vec();
             assert_eq!(gathered, dense.fold(axis, Gathered).to_vec(), "{len}, {axis}");
         }
     }

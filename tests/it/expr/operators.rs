@@ -64,7 +64,7 @@ fn of_dense_operands() {
         same.call([&t]),
     );
     assert_eq!(
-        [(&call).abs().to_vec(), (&call).sum(0).to_vec()],
+        [call.view().abs().to_vec(), call.view().sum(0).to_vec()],
         [Ok(ELEMENTS.to_vec()), Ok(vec![21])]
     );
     pairs!(&t, &lazy, &deferred, &call; [&t, t.view(), lazy.clone(), &deferred, &call, same.call([&t])]);
@@ -89,7 +89,7 @@ fn of_ragged_operands() {
     );
     pairs!(&r, &lazy, &deferred, &call; [&r, r.view(), lazy.clone(), &deferred, &call, same.call_ragged([&r])]);
     assert_eq!(
-        [(&call).abs().to_vec(), (&call).sum(1).to_vec()],
+        [call.view().abs().to_vec(), call.view().sum(1).to_vec()],
         [Ok(ELEMENTS.to_vec()), Ok(vec![3, 0, 18])]
     );
     assert_eq!(r.powi(2).to_vec().unwrap(), of(|x| x * x));

@@ -86,7 +86,7 @@ fn turned_cubes() {
     let cube = cube.unwrap();
     let turned = cube.view().transpose([2, 0, 1]).unwrap();
     let copy = turned.eval().unwrap();
-    let explained = (&turned).sum(1).explain().unwrap().to_string();
+    let explained = turned.view().sum(1).explain().unwrap().to_string();
     assert!(explained.contains("operand: evaluated in order of memory, window by window"));
     type Run = fn(&Tensor<&Vec<f64>>) -> Result<Vec<f64>>;
     let runs: [Run; 10] = [

@@ -147,7 +147,7 @@ fn registers_are_left_clean() {
     crate::support::pool(1).install(|| {
         for part in [t.view(), small] {
             let turned = part.view().transpose([1, 0]).unwrap();
-            let flat = (&part).cast_unchecked::<f32>().eval().unwrap();
+            let flat = part.view().cast_unchecked::<f32>().eval().unwrap();
             clean(part.eval());
             clean(turned.eval());
             clean(turned.map(|x| x as u8).eval());

@@ -32,10 +32,11 @@ fn long_lanes_of_expressions_scan_as_their_elements() {
         let whole = e.eval().unwrap();
         let bits = |x: Vec<f64>| x.into_iter().map(f64::to_bits).collect::<Vec<_>>();
         [(false, false), (true, false), (false, true)].into_iter().all(|(exclusive, reverse)| {
-            let found = in_pools(|| options((&e).cumsum(1), exclusive, reverse).eval()?.to_vec());
+            let found =
+                in_pools(|| options(e.view().cumsum(1), exclusive, reverse).eval()?.to_vec());
             let expected = options(whole.cumsum(1), exclusive, reverse).eval().unwrap();
             let steps = in_pools(|| {
-                options((&e).scan(1, CompensatedSum), exclusive, reverse).eval()?.to_vec()
+                options(e.view().scan(1, CompensatedSum), exclusive, reverse).eval()?.to_vec()
             });
             let plain = options(whole.scan(1, CompensatedSum), exclusive, reverse).eval().unwrap();
             bits(found) == bits(expected.to_vec().unwrap())

@@ -143,11 +143,11 @@ quickcheck! {
             return TestResult::discard();
         }
         let spacing: Vec<Spacing<f64>> = (0..shape.rank()).map(|k| (k as f64 + 0.5).into()).collect();
-        let gradient = (&t).gradient(&spacing, edges).eval().unwrap();
+        let gradient = t.view().gradient(&spacing, edges).eval().unwrap();
         TestResult::from_bool((0..shape.rank()).all(|axis| {
             let component = gradient.view().move_axis(shape.rank(), 0).unwrap()
                 .slice(0, axis..axis + 1).unwrap().remove_axis(0).unwrap();
-            component == (&t).derivative(axis, spacing[axis].clone(), edges).eval().unwrap()
+            component == t.view().derivative(axis, spacing[axis].clone(), edges).eval().unwrap()
         }))
     }
 
@@ -294,14 +294,20 @@ fn blocks_and_threads_change_nothing() {
         let gradient = t.view().gradient(&spacing, EdgeOrder::Second).eval().unwrap();
         let same = t.view().convolve(&kernel, Mode::Same(Border::Reflect)).eval().unwrap();
         let rows = gradient.view().select((.., .., 0)).unwrap();
-        assert!(rows == (&lazy).derivative(0, 0.5, EdgeOrder::Second).eval().unwrap());
+        assert!(rows == lazy.view().derivative(0, 0.5, EdgeOrder::Second).eval().unwrap());
         for threads in [1, 2, 3, 16] {
             let pool = crate::support::pool(threads);
             pool.install(|| {
-                assert!(gradient == (&lazy).gradient(&spacing, EdgeOrder::Second).eval().unwrap());
+                assert!(
+                    gradient == lazy.view().gradient(&spacing, EdgeOrder::Second).eval().unwrap()
+                );
                 assert!(gradient == t.view().gradient(&spacing, EdgeOrder::Second).eval().unwrap());
                 assert!(
-                    same == (&lazy).convolve(&kernel, Mode::Same(Border::Reflect)).eval().unwrap()
+                    same == lazy
+                        .view()
+                        .convolve(&kernel, Mode::Same(Border::Reflect))
+                        .eval()
+                        .unwrap()
                 );
             });
         }

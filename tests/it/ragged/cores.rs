@@ -127,7 +127,7 @@ fn core_axes_may_be_others() {
     let told = moved.extents().unwrap();
     assert_eq!(told[2], [Extent::Fixed(2), Extent::Var, Extent::Fixed(5), Extent::Fixed(3)]);
 
-    let float = (&r).cast::<f64>();
+    let float = r.view().cast::<f64>();
     let [along] = norm().call_ragged([&float]).axis(2).keepdims().eval().unwrap();
     let folded = (&float * &float).sum(2).keepdims();
     assert_eq!(read(&along), read(&folded.sqrt().eval().unwrap()));
@@ -172,7 +172,7 @@ fn nothing_is_called_before_it_is_asked_for_and_then_once() {
     let r = Ragged::from_nested(vec![vec![1_i64, 2, 3], vec![], vec![4]]).unwrap();
     let call = counting(&calls).call_ragged([&r]);
     let [sum, count] = call.clone().outputs();
-    let mean = &sum / (&count).maximum(1) + &sum * 0;
+    let mean = &sum / count.view().maximum(1) + &sum * 0;
     call.extents().unwrap();
     assert!(call.explain().unwrap().to_string().starts_with("gufunc (n)->(),()"));
     assert!(format!("{sum} {call:?} {sum:?}").contains("not computed yet"));
@@ -232,7 +232,7 @@ fn masks_leave_calls_out() {
     );
     assert_eq!(calls.swap(0, Ordering::Relaxed), 2);
     // Stretched, and an expression.
-    let [sum, _] = call().filter((&r).sum(2).greater(3)).or([0, 0]).eval().unwrap();
+    let [sum, _] = call().filter(r.view().sum(2).greater(3)).or([0, 0]).eval().unwrap();
     assert_eq!(sum.to_string(), "[[0, 0], [], [4]]");
     let columns = Tensor::from_nested([[true], [true], [false]]).unwrap();
     let [sum, _] = call().filter(&columns).or([0, 0]).eval().unwrap();

@@ -116,40 +116,40 @@ quickcheck! {
         let axes = random_axes(a.rank(), &mut random);
         let list = &axes[..];
         if !is_legal(&a.kinds, list) {
-            let refused = (&r).sum(list).eval().err().unwrap();
+            let refused = r.view().sum(list).eval().err().unwrap();
             let Error::RaggedAxes { crossed, .. } = refused else { panic!("{a:?} {list:?} {refused:?}") };
             assert_eq!(a.kinds[crossed], None);
-            assert_eq!((&r).sum(list).extents().err(), Some(refused));
+            assert_eq!(r.view().sum(list).extents().err(), Some(refused));
             return true;
         }
         let all = gathered(&a, list, false);
         let of = (&a, list);
         let sum = |list: &[i64]| Some(list.iter().sum::<i64>());
-        same(evaluated((&r).sum(list)), folded(&all, sum), of);
+        same(evaluated(r.view().sum(list)), folded(&all, sum), of);
         same(evaluated((&r * 2 - 1).sum(list)), folded(&all, |list| Some(list.iter().map(|x| 2 * x - 1).sum())), of);
         let kept = gathered(&a, list, true);
-        same(evaluated((&r).sum(list).keepdims()), folded(&kept, sum), of);
-        same(evaluated((&r).max(list)), folded(&all, |list| list.iter().max().copied()), of);
-        same(evaluated((&r).max(list).or(-99).keepdims()), folded(&kept, |list| Some(list.iter().max().copied().unwrap_or(-99))), of);
-        same(evaluated((&r).fold(list, Maybe(Max))), folded(&all, |list| Some(list.iter().max().copied())), of);
+        same(evaluated(r.view().sum(list).keepdims()), folded(&kept, sum), of);
+        same(evaluated(r.view().max(list)), folded(&all, |list| list.iter().max().copied()), of);
+        same(evaluated(r.view().max(list).or(-99).keepdims()), folded(&kept, |list| Some(list.iter().max().copied().unwrap_or(-99))), of);
+        same(evaluated(r.view().fold(list, Maybe(Max))), folded(&all, |list| Some(list.iter().max().copied())), of);
         let filtered = |list: &[i64]| Some(list.iter().filter(|x| **x % 3 == 0).max().copied());
-        same(evaluated((&r).fold(list, Maybe(Max)).filter((&r % 3).equal(0))), folded(&all, filtered), of);
-        same(evaluated((&r).argmax(list)), folded(&all, first_max), of);
-        same(evaluated((&r).argmax(list).or(7)), folded(&all, |list| Some(first_max(list).unwrap_or(7))), of);
+        same(evaluated(r.view().fold(list, Maybe(Max)).filter((&r % 3).equal(0))), folded(&all, filtered), of);
+        same(evaluated(r.view().argmax(list)), folded(&all, first_max), of);
+        same(evaluated(r.view().argmax(list).or(7)), folded(&all, |list| Some(first_max(list).unwrap_or(7))), of);
         let three = |list: &[i64]| Some((list.iter().sum::<i64>(), list.iter().min().copied()?, first_max(list)?));
-        same(evaluated((&r).fold(list, (Sum, Min, ArgMax))), folded(&all, three), of);
+        same(evaluated(r.view().fold(list, (Sum, Min, ArgMax))), folded(&all, three), of);
         let some = |list: &[i64]| Some(list.iter().filter(|x| **x % 3 == 0).sum::<i64>());
-        same(evaluated((&r).sum(list).filter((&r % 3).equal(0))), folded(&all, some), of);
-        same(evaluated((&r).count_nonzero(list)), folded(&all, |list| Some(list.iter().filter(|x| **x != 0).count() as u64)), of);
-        if let Ok(form) = (&r).sum(list).form() {
-            assert_eq!(form.extents(), (&r).sum(list).extents().unwrap());
-            let dense = (&r).sum(list).eval_dense();
+        same(evaluated(r.view().sum(list).filter((&r % 3).equal(0))), folded(&all, some), of);
+        same(evaluated(r.view().count_nonzero(list)), folded(&all, |list| Some(list.iter().filter(|x| **x != 0).count() as u64)), of);
+        if let Ok(form) = r.view().sum(list).form() {
+            assert_eq!(form.extents(), r.view().sum(list).extents().unwrap());
+            let dense = r.view().sum(list).eval_dense();
             assert_eq!(dense.is_ok(), all.shape().is_some());
             if let Ok(dense) = dense {
                 assert_eq!(dense.shape().to_vec(), all.shape().unwrap());
             }
         }
-        assert!((&r).sum(list).explain().is_ok());
+        assert!(r.view().sum(list).explain().is_ok());
         true
     }
 
@@ -163,15 +163,15 @@ quickcheck! {
         let last = a.rank() - 1;
         let sums = gathered(&a, &[last], true).map(|list| list.iter().sum::<i64>());
         let expected = pairs(&a, &sums, false, 2).map(|all| all.map(|(x, y)| x * 100 - y)).map_err(Some);
-        let found = (&r * 100 - (&r).sum(last).keepdims()).eval().map(|found| read(&found)).map_err(Some);
+        let found = (&r * 100 - r.view().sum(last).keepdims()).eval().map(|found| read(&found)).map_err(Some);
         assert_eq!(found, expected as Refused<_>);
         let turned = pairs(&a, &sums, false, 2).map(|all| all.map(|(x, y)| (7 - y) * x)).map_err(Some);
-        let found = (&r * (7 - (&r).sum(last).keepdims())).eval().map(|found| read(&found)).map_err(Some);
+        let found = (&r * (7 - r.view().sum(last).keepdims())).eval().map(|found| read(&found)).map_err(Some);
         assert_eq!(found, turned as Refused<_>);
         let other = partner(&a, &mut random);
         let mask = other.map(|x| x % 2000 == 0);
         let built = mask.build(true, &mut random);
-        let found = (&r).sum(last).filter(&built).eval();
+        let found = r.view().sum(last).filter(&built).eval();
         // The elements are not repeated for a mask.
         let kinds = joint_kinds(&a.kinds, &mask.kinds, 2);
         let stays = |kinds: &Vec<Option<usize>>| {
@@ -243,7 +243,7 @@ fn rows_have_the_bits_of_dense_folds() {
             equal! { wide mean f64; narrow mean f32; wide max f64; narrow min f32; wide var f64; }
         }
         let squares = (&wide * &wide).sum(1).eval_dense().unwrap().to_vec().unwrap();
-        let pair = (&wide).fold(1, (Sum, Product)).eval_dense().unwrap().to_vec().unwrap();
+        let pair = wide.view().fold(1, (Sum, Product)).eval_dense().unwrap().to_vec().unwrap();
         for (row, t) in dense.iter().enumerate() {
             assert_eq!(
                 squares[row].to_bits(),
@@ -269,7 +269,7 @@ fn several_axes_have_the_bits_of_dense_folds() {
         let model = Model::random_of(&kinds, &mut random).map(|_| cancelling(&mut random));
         let r = model.build(f64::NAN, &mut random);
         let axes: Vec<usize> = (1..model.rank()).collect();
-        let found = (&r).sum(&axes[..]).eval_dense().unwrap().to_vec().unwrap();
+        let found = r.view().sum(&axes[..]).eval_dense().unwrap().to_vec().unwrap();
         for (row, list) in gathered(&model, &axes, false).leaves().into_iter().enumerate() {
             let own = Tensor::from(list).sum(0).eval().unwrap().to_vec().unwrap()[0];
             assert_eq!(found[row].to_bits(), own.to_bits(), "{kinds:?} row {row}");
@@ -277,7 +277,7 @@ fn several_axes_have_the_bits_of_dense_folds() {
         // Items of fixed axes, as dense rows of the same items.
         let axis = model.vars().pop().unwrap();
         let trailing: Vec<usize> = kinds[axis + 1..].iter().map(|kind| kind.unwrap()).collect();
-        let found = (&r).sum(axis).eval().unwrap().to_vec().unwrap();
+        let found = r.view().sum(axis).eval().unwrap().to_vec().unwrap();
         let each: usize = trailing.iter().product();
         for (row, (_, list)) in model.lists(axis).into_iter().enumerate() {
             let items =

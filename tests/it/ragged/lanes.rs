@@ -105,8 +105,8 @@ quickcheck! {
             };
             let values = |row: &[i64]| sorted(row).into_iter().map(|k| row[k]).collect::<Vec<_>>();
             let first = |mut all: Vec<i64>| { all.truncate(k); all };
-            same(evaluated((&r).argsort(axis, order)).unwrap(), columns(&a, axis, sorted), &a);
-            same(evaluated((&r).sort(axis, order)).unwrap(), columns(&a, axis, values), &a);
+            same(evaluated(r.view().argsort(axis, order)).unwrap(), columns(&a, axis, sorted), &a);
+            same(evaluated(r.view().sort(axis, order)).unwrap(), columns(&a, axis, values), &a);
             let around = |row: &[i64]| {
                 let all = sorted(row);
                 let Some(&middle) = all.get(k) else { return (0..row.len()).collect() };
@@ -116,23 +116,23 @@ quickcheck! {
                 [before, vec![middle], after].concat()
             };
             let parted = |row: &[i64]| around(row).into_iter().map(|k| row[k]).collect::<Vec<_>>();
-            same(evaluated((&r).argpartition(axis, k, order)).unwrap(), columns(&a, axis, around), &a);
-            same(evaluated((&r).partition(axis, k, order)).unwrap(), columns(&a, axis, parted), &a);
+            same(evaluated(r.view().argpartition(axis, k, order)).unwrap(), columns(&a, axis, around), &a);
+            same(evaluated(r.view().partition(axis, k, order)).unwrap(), columns(&a, axis, parted), &a);
             // Empty items have rows all the same.
             if a.kinds[axis + 1..].iter().all(|kind| *kind != Some(0)) {
-                same(evaluated((&r).top_k(axis, k, order)).unwrap(), columns(&a, axis, |row| first(values(row))), &a);
-                let found = (&r).arg_top_k(axis, k, order).eval().unwrap();
+                same(evaluated(r.view().top_k(axis, k, order)).unwrap(), columns(&a, axis, |row| first(values(row))), &a);
+                let found = r.view().arg_top_k(axis, k, order).eval().unwrap();
                 same(found, columns(&a, axis, |row| { let mut all = sorted(row); all.truncate(k); all }), &a);
             }
         }
         let running = |f: fn(i64, i64) -> i64| move |row: &[i64]| {
             row.iter().scan(None, |so_far, x| { *so_far = Some(so_far.map_or(*x, |y| f(y, *x))); *so_far }).collect::<Vec<_>>()
         };
-        same(evaluated((&r).cumsum(axis)).unwrap(), columns(&a, axis, running(|x, y| x + y)), &a);
+        same(evaluated(r.view().cumsum(axis)).unwrap(), columns(&a, axis, running(|x, y| x + y)), &a);
         same(evaluated((&r * 2).cummax(axis)).unwrap(), columns(&a.map(|x| 2 * x), axis, running(i64::max)), &a);
-        same(evaluated((&r).cummin(axis)).unwrap(), columns(&a, axis, running(i64::min)), &a);
+        same(evaluated(r.view().cummin(axis)).unwrap(), columns(&a, axis, running(i64::min)), &a);
         for other in 0..=a.rank() {
-            let result = (&r).cumsum(other).eval();
+            let result = r.view().cumsum(other).eval();
             match result {
                 Ok(_) => assert!(other >= axis),
                 Err(error) if other == a.rank() => assert_eq!(error, Error::Axis { axis: other, rank: other }),
@@ -228,8 +228,14 @@ fn rows_have_the_bits_of_dense_lanes() {
         ways! {
             cumsum reverse; cumsum exclusive; cumsum exclusive reverse; cumprod exclusive; cummax reverse;
         }
-        let found =
-            (&r).scan(1, Or::new(SkipNan(ArgMax), 9)).reverse().eval().unwrap().to_vec().unwrap();
+        let found = r
+            .view()
+            .scan(1, Or::new(SkipNan(ArgMax), 9))
+            .reverse()
+            .eval()
+            .unwrap()
+            .to_vec()
+            .unwrap();
         let dense = rows
             .iter()
             .flat_map(|t| t.scan(0, Or::new(SkipNan(ArgMax), 9)).reverse().to_vec().unwrap());
@@ -237,17 +243,17 @@ fn rows_have_the_bits_of_dense_lanes() {
         for order in [SortOrder::Ascending, SortOrder::Descending] {
             let orders: Vec<Vec<usize>> =
                 rows.iter().map(|t| t.argsort(0, order).to_vec().unwrap()).collect();
-            let found = (&r).argsort(1, order).eval().unwrap().to_vec().unwrap();
+            let found = r.view().argsort(1, order).eval().unwrap().to_vec().unwrap();
             assert_eq!(found, orders.concat());
             for k in [0, 1, 3, 5, 12] {
                 let first = |order: &[usize]| order[..k.min(order.len())].to_vec();
                 let places: Vec<Vec<usize>> = orders.iter().map(|order| first(order)).collect();
-                let found = (&r).arg_top_k(1, k, order).eval().unwrap().to_vec().unwrap();
+                let found = r.view().arg_top_k(1, k, order).eval().unwrap().to_vec().unwrap();
                 assert_eq!(found, places.concat());
                 let items = rows.iter().zip(&places).flat_map(|(t, places)| {
                     places.iter().map(|&place| t.storage()[place]).collect::<Vec<_>>()
                 });
-                let found = (&r).top_k(1, k, order).eval().unwrap().to_vec().unwrap();
+                let found = r.view().top_k(1, k, order).eval().unwrap().to_vec().unwrap();
                 assert_eq!(bits(found), bits(items.collect()));
             }
         }

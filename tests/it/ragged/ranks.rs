@@ -82,15 +82,15 @@ quickcheck! {
         let of = |f: &dyn Fn(&[i64]) -> Vec<i64>| Ok(columns_of(&a, axis, None, f));
         let key = |x: i64| x % 7;
         same(
-            evaluated((&r).sort_by_key(axis, order, key)),
+            evaluated(r.view().sort_by_key(axis, order, key)),
             of(&|row| dense(row).sort_by_key(0, order, key).to_vec().unwrap()), |x| *x, &a,
         );
         same(
-            evaluated((&r).sort_by(axis, compare)),
+            evaluated(r.view().sort_by(axis, compare)),
             of(&|row| dense(row).sort_by(0, compare).to_vec().unwrap()), |x| *x, &a,
         );
         same(
-            evaluated((&r).argsort_by(axis, compare)),
+            evaluated(r.view().argsort_by(axis, compare)),
             Ok(columns_of(&a, axis, None, |row| dense(row).argsort_by(0, compare).to_vec().unwrap())), |x| *x, &a,
         );
         let bins = Uniform::new(0.0, 40.0, 1 + random.below(4)).unwrap();
@@ -103,7 +103,7 @@ quickcheck! {
         let list: Vec<f64> = (0..random.below(4)).map(|_| random.below(9) as f64 / 8.0).collect();
         let rule = RULES[random.below(5)];
         for skips in [false, true] {
-            let e = (&r).map(float);
+            let e = r.view().map(float);
             let found = if skips { e.nan_quantiles(axis, &list, rule) } else { e.quantiles(axis, &list, rule) };
             let several = |row: &[i64]| {
                 let t = floats(row);
@@ -128,16 +128,16 @@ quickcheck! {
         let axes = random_axes(a.rank(), &mut random);
         let list = &axes[..];
         if !is_legal(&a.kinds, list) {
-            let refused = (&r).sum(list).extents().err();
+            let refused = r.view().sum(list).extents().err();
             assert!(matches!(refused, Some(Error::RaggedAxes { .. })));
-            assert_eq!((&r).median(list).extents().err(), refused);
-            assert_eq!((&r).mode(list).eval().err(), refused);
+            assert_eq!(r.view().median(list).extents().err(), refused);
+            assert_eq!(r.view().mode(list).eval().err(), refused);
             return true;
         }
         let keepdims = random.below(2) == 0;
         let all = gathered(&a, list, keepdims);
         // A row without items is refused, whether its items would have elements or not.
-        let refused = (&r).max(list).eval().err();
+        let refused = r.view().max(list).eval().err();
         let rule = RULES[random.below(5)];
         let q = random.below(9) as f64 / 8.0;
         let check = |found: Result<Ragged<Vec<f64>>>, f: &dyn Fn(Tensor<Vec<f64>>) -> f64| {
@@ -151,7 +151,7 @@ quickcheck! {
         };
         macro_rules! check {
             ($($method:ident($($argument:expr),*);)*) => { $({
-                let operation = (&r).map(float).$method(list $(, $argument)*);
+                let operation = r.view().map(float).$method(list $(, $argument)*);
                 assert!(operation.explain().is_ok());
                 let found = if keepdims { evaluated(operation.keepdims()) } else { evaluated(operation) };
                 check(found, &|t| t.$method(0 $(, $argument)*).item().unwrap());

@@ -73,7 +73,7 @@ fn results_that_were_stretched_are_not_given_to_strict_evaluations() {
         refused.fetch_add(usize::from(strict.is_err()), Ordering::Relaxed);
         x
     };
-    assert_eq!((&sums).map(nested).eval().unwrap().to_string(), "[[11, 13], [22]]");
+    assert_eq!(sums.view().map(nested).eval().unwrap().to_string(), "[[11, 13], [22]]");
     assert_eq!(refused.swap(0, Ordering::Relaxed), 3);
 
     let [least, most] = minmax().call_ragged([&rows + &ones]).outputs();
@@ -82,6 +82,6 @@ fn results_that_were_stretched_are_not_given_to_strict_evaluations() {
         refused.fetch_add(usize::from(strict.is_err()), Ordering::Relaxed);
         x
     };
-    assert_eq!((&least).map(nested).eval().unwrap().to_string(), "[11, 22]");
+    assert_eq!(least.view().map(nested).eval().unwrap().to_string(), "[11, 22]");
     assert_eq!(refused.load(Ordering::Relaxed), 2);
 }

@@ -66,7 +66,7 @@ impl Known for i64 {
 
 impl Known for usize {
     fn value(rows: Ragged<Vec<usize>>) -> Outcome<Typed> {
-        Ok(typed((&rows).cast::<i64>().eval()?))
+        Ok(typed(rows.view().cast::<i64>().eval()?))
     }
 }
 

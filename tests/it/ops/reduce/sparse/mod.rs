@@ -364,7 +364,7 @@ fn entries_are_taken_once() {
         });
         for axis in [0, 1] {
             calls.store(0, Relaxed);
-            let sums = (&counted).sum(axis).eval().unwrap().to_vec().unwrap();
+            let sums = counted.view().sum(axis).eval().unwrap().to_vec().unwrap();
             assert_eq!(sums.iter().sum::<i64>(), entries as i64);
             let calls = calls.load(Relaxed);
             assert!(calls < entries + entries / 10, "{calls} calls for {entries} entries");
