@@ -63,7 +63,7 @@ pub use operators::*;
 pub use pairs::{IntoExpr, Pairs};
 pub use pieces::Pieces;
 pub(crate) use pieces::*;
-pub(crate) use rows::{RowReader, Rows, TRANSPOSED, lies_transposed};
+pub(crate) use rows::{COPIED, COPIED_BYTES, FEW, RowReader, Rows, TRANSPOSED, lies_transposed};
 pub use scalar::Scalar;
 pub use sparse::{Densely, ZipStored, zip_stored};
 pub(crate) use sparse::{

@@ -38,6 +38,13 @@ use windows::Windows;
 /// Expressions from this size on, in bytes of all results, read from farther than the caches of a core.
 const FAR_BYTES: usize = 4 << 20;
 
+/// Elements of neighbouring rows that are worth being read by themselves.
+pub(crate) const FEW: usize = 4096;
+/// Bytes that are copied to be read in order, whatever they are read for.
+pub(crate) const COPIED_BYTES: usize = 1 << 28;
+/// That it is, in words.
+pub(crate) const COPIED: &str = "copied to memory first, in order";
+
 /// Elements that are evaluated before they are visited.
 const TOGETHER: usize = 512;
 
@@ -114,9 +121,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             Some(_) if self.runs => "evaluated in order of storage, in long runs",
             Some(_) => "evaluated a few thousand elements at a time",
             None if self.is_far() => "evaluated in order of storage, window by window",
-            None if self.windows.as_ref().is_some_and(|own| own.transposed) => {
-                "evaluated in order of memory, window by window"
-            }
+            None if self.is_transposed() => "evaluated in order of memory, window by window",
             None if self.windows.as_ref().is_some_and(|own| own.short) => {
                 "evaluated window by window, as runs of rows are short"
             }
@@ -127,6 +132,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     /// Whether storage is not memory.
     pub(crate) fn is_far(&self) -> bool {
         self.windows.as_ref().is_some_and(|windows| windows.far)
+    }
+
+    /// Whether this is memory, of which strides tell that it is read in another order.
+    pub(crate) fn is_transposed(&self) -> bool {
+        self.windows.as_ref().is_some_and(|windows| windows.transposed)
     }
 
     /// Whether windows of many rows are best, as storage lies across them.

@@ -3,7 +3,7 @@
 use super::rows::Read;
 use super::{Along, Sweep, below};
 use crate::error::Result;
-use crate::expr::{Explanation, Expr, SMALL, bytes_read, small_in_words};
+use crate::expr::{COPIED, Explanation, Expr, SMALL, bytes_read, small_in_words};
 use crate::kernel::{PARALLEL, threads};
 
 impl<E: Expr> Along<'_, E> {
@@ -29,7 +29,7 @@ impl<E: Expr> Along<'_, E> {
             }
         };
         let operand = match self.is_copied(sweep.results()) {
-            true => "copied to memory first, in order",
+            true => COPIED,
             false => operand,
         };
         let together = match width {

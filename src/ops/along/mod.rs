@@ -20,7 +20,7 @@ pub(crate) use states::{BLOCK, GROUP, Gap, States};
 pub(crate) use tasks::Tasks;
 
 use crate::error::Result;
-use crate::expr::{Expr, Lazy, Stop, explain_rows, is_small, prepare};
+use crate::expr::{COPIED_BYTES, Expr, FEW, Lazy, Stop, explain_rows, is_small, prepare};
 use crate::kernel::{self, Slots, inner};
 use crate::memory::list;
 use crate::ops::reduce::{Undefined, undefined};
@@ -29,9 +29,6 @@ use crate::tensor::Tensor;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Elements of lanes side by side that are worth being read by themselves.
-const FEW: usize = 4096;
 
 /// What becomes of lanes of elements `T`. How it is computed depends on the lengths of lanes alone, never
 /// on where rows are cut into jobs.
@@ -159,14 +156,13 @@ impl<'e, E: Expr> Along<'e, E> {
         let apart = |read: &Read<'_, _>| read.inner > 1 && (read.rows.comes_back() || few(read));
         // Lanes of a matrix are read in windows.
         let is_volume = self.shape.rank() > 2;
-        let torn = |read: &Read<'_, _>| apart(read) || (is_volume && read.rows.reloads_across());
+        let across = |read: &Read<'_, _>| read.rows.reloads_across() || read.rows.is_transposed();
+        let torn = |read: &Read<'_, _>| apart(read) || (is_volume && across(read));
         self.read.as_ref().is_some_and(torn)
     }
 
     /// Whether the operand is copied first for so many results a lane: if it is torn, and not large beside them.
     fn is_copied(&self, results: usize) -> bool {
-        /// Bytes that are copied for any results.
-        const COPIED_BYTES: usize = 1 << 28;
         let count = self.shape.iter().fold(1_usize, |all, &extent| all.saturating_mul(extent));
         let is_small = count.saturating_mul(size_of::<E::Elem>()) <= COPIED_BYTES;
         self.is_torn() && (is_small || results >= self.extent() / 2)

@@ -6,7 +6,7 @@ use super::loops::{self, COLUMNS};
 use super::tasks::{Failure, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
-use crate::expr::{Boxed, RowReader, Rows, Stop, room};
+use crate::expr::{Boxed, COPIED, COPIED_BYTES, FEW, RowReader, Rows, Stop, room};
 use crate::kernel::{GRAIN, PARALLEL, threads};
 use crate::memory::list;
 use crate::shape::Shape;
@@ -101,6 +101,15 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
             }
         }
         Ok(best.unwrap_or(apart))
+    }
+
+    /// Whether memory would be read in windows of many groups, each of few elements that lie far apart, and is small
+    /// enough to be copied first.
+    pub(super) fn is_torn(&self) -> bool {
+        let elements = self.height.saturating_mul(self.rows.columns());
+        let bytes = elements.saturating_mul(self.groups).saturating_mul(size_of::<T>());
+        let torn = self.rows.window().is_some() && !self.rows.is_far();
+        torn && self.groups > 1 && elements < FEW && bytes <= COPIED_BYTES
     }
 
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
@@ -198,7 +207,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
             self.height,
             LEAF.min(self.height)
         );
-        [folds, format!("operand: {}", self.rows.explain())]
+        let operand = if self.is_torn() { COPIED } else { self.rows.explain() };
+        [folds, format!("operand: {operand}")]
     }
 
     /// Hands over some groups of one leaf each, many at a time.

@@ -13,7 +13,7 @@ use super::along::Along;
 use super::folding::Needs;
 use super::tasks::{Failure, undefined};
 use crate::error::{Error, Result};
-use crate::expr::{Access, Boxed, Expr, Lazy, any_fault, explain_rows, is_searched};
+use crate::expr::{Access, Boxed, Expr, Lazy, any_fault, erased, explain_rows, is_searched};
 use crate::memory::{list, try_reserve_exact};
 use crate::shape::Shape;
 
@@ -54,7 +54,13 @@ pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
     }
     let needs = Needs::of::<T, R>();
     let folded = if is_across(shape, reduced) {
-        Across::new(e, shape, reduced, needs)?.results(reducer)
+        let across = Across::new(e, shape, reduced, needs)?;
+        if across.is_torn() {
+            let copy = Lazy(e.by_ref()).eval()?;
+            Across::new(&erased(&copy), shape, reduced, needs)?.results(reducer)
+        } else {
+            across.results(reducer)
+        }
     } else {
         Along::new(e, shape, reduced, needs)?.results(reducer)
     };

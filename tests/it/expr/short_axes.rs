@@ -91,8 +91,14 @@ fn short_pieces_are_told() {
     let turned = &t.view().transpose(order).unwrap();
     let text = turned.cumsum(4).explain().unwrap().to_string();
     assert!(text.contains("operand: copied to memory first, in order"), "{text}");
-    let text = turned.sum(4).explain().unwrap().to_string();
+    let copied = turned.sum(4).explain().unwrap().to_string();
+    assert!(copied.contains("operand: copied to memory first, in order"), "{copied}");
+    let text = turned.sum(15).explain().unwrap().to_string();
     assert!(text.contains("evaluated window by window, as runs of rows are short"), "{text}");
+    let cube = Tensor::full([64, 64, 64], 1.0).unwrap();
+    let turned = cube.view().transpose([2, 1, 0]).unwrap();
+    let text = turned.cumsum(1).explain().unwrap().to_string();
+    assert!(text.contains("operand: copied to memory first, in order"), "{text}");
 }
 
 /// An element that cannot be computed is reported before a result that does not exist, wherever they are.
