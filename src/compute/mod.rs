@@ -19,19 +19,20 @@
 //! The result is dropped when the evaluation ends: call [`Deferred::eval`] to keep it. An error of the operation
 //! carries the index in its own result, and comes before any of the expression that reads it.
 
+mod boxes;
 mod operators;
 mod pending;
 
+use boxes::assign_in_boxes;
 pub(crate) use operators::{for_operands, reads};
 pub use pending::Pending;
 
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, IntoExpr, Lazy, MOST_BYTES, NOT_COMPUTED, Prepare, SharedResult,
-    block_starts, moved, prepared, selectors,
+    Boxes, Explanation, IntoExpr, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepared,
 };
-use crate::kernel::{Filled, PARALLEL, at_once, inner, threads};
+use crate::kernel::{Filled, inner};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::Writer;
@@ -40,17 +41,6 @@ use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-
-/// Results that a thread computes at once on their way to a destination elsewhere.
-const BOX: usize = 1 << 16;
-
-/// Results that are computed at once, of so many.
-fn box_of(count: usize) -> usize {
-    match count < PARALLEL || threads() == 1 {
-        true => BOX,
-        false => at_once(count, BOX, 4 * PARALLEL),
-    }
-}
 
 /// An operation with one dense result whose shape follows from shapes. Sealed.
 ///
@@ -314,24 +304,7 @@ impl<C: Compute> Deferred<C> {
         out.address_map().check_injective()?;
         let _results_of_leaves =
             prepared(layout.count() > 0, &mut |visit| self.operation.deferred(visit))?;
-        let mut boxes = self.operation.boxes(box_of(layout.count()))?;
-        if let Some(starts) = block_starts(out)? {
-            boxes = boxes.in_blocks(starts, MOST_BYTES / size_of::<C::Elem>().max(1));
-        }
-        for ranges in boxes {
-            let results = self.operation.eval_box(&ranges);
-            let results = results.map_err(|error| match error {
-                Error::OutOfMemory { .. } => error,
-                // Which error is the first does not depend on the order of boxes.
-                _ => match self.operation.collect(layout.count()) {
-                    Ok(_) | Err(Error::OutOfMemory { .. }) => moved(error, &ranges),
-                    Err(first) => first,
-                },
-            })?;
-            let written = out.view_mut().select(selectors(&ranges))?.assign(results);
-            written.map_err(|error| moved(error, &ranges))?;
-        }
-        Ok(())
+        assign_in_boxes(&self.operation, &layout, out)
     }
 
     /// Says in a few lines how it would be computed.

@@ -7,7 +7,10 @@ use super::node::fill_bound;
 use super::operands::Function;
 use super::sink::store;
 use super::sparse::StoredCursor;
-use super::{Apply, Expr, IntoExpr, Lazy, Scalar, erased, eval, locate, prepare, sparse};
+use super::{
+    Apply, Boxes, Expr, IntoExpr, Lazy, Scalar, erased, eval, locate, moved, prepare, selectors,
+    sparse,
+};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -20,6 +23,7 @@ use crate::memory::{list, refill};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use std::marker::PhantomData;
+use std::ops::Range;
 
 impl<W: Writer> Tensor<W> {
     /// Replaces every element of this view by a function of it. Takes no memory for results, but where the
@@ -112,12 +116,13 @@ where
     if sparse {
         // All elements are computed before entries give way to them.
         let ((map, storage), e) = (out.parts_mut(), erased(&e));
-        let part = |storage: &W, part| {
+        let part = |storage: &W, ranges: &[Range<usize>]| {
             let old = Tensor::from_parts(map.clone(), storage);
-            let new = Lazy(Apply::new(&op, (old, e.by_ref()))).select(part)?;
-            Ok(new.eval()?.into_storage())
+            let new = Lazy(Apply::new(&op, (old, e.by_ref()))).select(selectors(ranges))?.eval();
+            Ok(new.map_err(|error| moved(error, ranges))?.into_storage())
         };
-        if sparse::assign_dense(&shape, map, storage, sparse::at_once(&e), &part)? {
+        let boxes = Boxes::new(shape.clone(), sparse::at_once(&e));
+        if sparse::assign_dense(map, storage, boxes, &part)? {
             return Ok(());
         }
     }

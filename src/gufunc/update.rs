@@ -7,7 +7,7 @@ use super::elementary::{Elementary, Inputs};
 use super::eval::{Calling, Masked, looped};
 use super::function::Gufunc;
 use crate::error::{CoreAxesFlaw, Error, Result};
-use crate::expr::prepared;
+use crate::expr::{check_copies, prepared};
 use crate::memory::refill;
 use crate::ops::cores::{self, Row, Source, Work};
 use crate::storage::Writer;
@@ -111,6 +111,7 @@ impl<I: FirstAndRest, O: Single<Elem = I::First>, F: Elementary<I, O>> Gufunc<I,
         shapes.insert(0, t.shape());
         let options = Options { empty: self.inner.rules.empty, ..Options::default() };
         let fit = self.inner.rules.fit(&shapes, Some(&[t.shape()]), &options)?;
+        check_copies(&t.view(), t.shape().count()?)?;
         t.address_map().check_injective()?;
         let _results = prepared(fit.has_calls(), &mut |visit| others.deferred(visit))?;
         let mut rest = (others.operands(&fit.inputs[1..], &fit.loops, &|_, _, _| false)?, None);

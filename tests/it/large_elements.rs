@@ -1,6 +1,7 @@
 //! Elements of 64 KiB: no operation keeps several on the stack, which a thread may have little of.
 
 use lensor::dtype::{Arithmetic, Order, SameBits};
+use lensor::expr::zip_stored;
 use lensor::gufunc::{inner1d, polyval};
 use lensor::lanes::{Lanes, SortOrder};
 use lensor::linalg::Linalg;
@@ -329,6 +330,14 @@ fn products_and_stencils() {
         let sums = sparse.fold(0, Total).eval_sparse().unwrap().eval().unwrap();
         let expected = numbers.fold(0, lensor::reduce::WrappingSum).eval().unwrap();
         check(&sums, expected.into_storage().into_iter().map(|x| x as u8), "sparse fold");
+        let (table, own) = (matrix([9, 17]), small([9, 17]));
+        let entries = few.view().insert_axis(2).unwrap();
+        let expected = zip_stored((entries, &own), none, |(x, y)| u8::wrapping_mul(x, y));
+        let expected = expected.fold(1, lensor::reduce::WrappingSum).eval().unwrap();
+        let entries = sparse.view().insert_axis(2).unwrap();
+        let fibers = zip_stored((entries, &table), zero, |(x, y)| x.times(y));
+        let sums = fibers.fold(1, Total).eval().unwrap();
+        check(&sums, expected.into_storage().into_iter().map(|x| x as u8), "fibers");
         let mut out = Tensor::new([9, 9], Sparse::new(81, zero)).unwrap();
         out.view_mut().transpose([1, 0]).unwrap().assign(&t).unwrap();
         out.set([0, 0], zero).unwrap();

@@ -5,11 +5,12 @@ use crate::error::{Error, Result};
 use crate::expr::boxed::borrowed;
 use crate::expr::node::Node;
 use crate::expr::{Boxes, Expr, FAR, Lazy, moved, room, selectors};
-use crate::map::{AddressMap, Select};
+use crate::map::AddressMap;
 use crate::memory::{list, push, resize, try_reserve, try_reserve_exact, try_with_capacity};
 use crate::shape::{Align, Shape};
 use crate::storage::{Reader, StoredMut, Writer, sort_entries};
 use crate::tensor::stored::{reached, read};
+use std::ops::Range;
 
 /// Assigns `e` to a view of sparse storage; `None` if the storage is not sparse.
 ///
@@ -32,39 +33,38 @@ pub(in crate::expr) fn assign_entries<T: Copy + Send + Sync>(
     let done = check_copies(e, map.count()).and_then(|()| {
         let mut source = borrowed(e);
         source.rewrite(&mut |map| map.stretched(shape, Align::Right))?;
-        assign_dense(shape, map, writer, at_once(&source), &|_, part| {
-            Ok(Lazy(source.by_ref()).select(part)?.eval()?.into_storage())
+        assign_dense(map, writer, Boxes::new(shape.clone(), at_once(&source)), &|_, ranges| {
+            let part = Lazy(source.by_ref()).select(selectors(ranges))?.eval();
+            Ok(part.map_err(|error| moved(error, ranges))?.into_storage())
         })
     });
     done.map(|done| done.then_some(())).transpose()
 }
 
-/// Computes a box of what is assigned to a storage.
-type Part<'p, W> = &'p dyn Fn(&W, Vec<Select>) -> Result<Vec<<W as Reader>::Elem>>;
+/// Computes a box of what is assigned to a storage, in row-major order.
+type Part<'p, W> = &'p dyn Fn(&W, &[Range<usize>]) -> Result<Vec<<W as Reader>::Elem>>;
 
 /// Replaces the entries of a view of sparse storage by the elements of a source that are not the fill value: `part` computes
-/// a box of them, of about `most`. Tells whether the storage is sparse.
-pub(in crate::expr) fn assign_dense<W: Writer + ?Sized>(
-    shape: &Shape,
+/// each of these boxes of them. Tells whether the storage is sparse.
+pub(crate) fn assign_dense<W: Writer + ?Sized>(
     map: &AddressMap,
     writer: &mut W,
-    most: usize,
+    boxes: Boxes,
     part: Part<'_, W>,
 ) -> Result<bool> {
-    let (mut addresses, mut values, mut before) = (Vec::new(), Vec::new(), 0);
-    for ranges in Boxes::new(shape.clone(), most) {
-        let elements = part(writer, selectors(&ranges)).map_err(|error| moved(error, &ranges))?;
+    let (mut addresses, mut values) = (Vec::new(), Vec::new());
+    for ranges in boxes {
+        let elements = part(writer, &ranges)?;
         let Some(storage) = writer.stored_mut() else { return Ok(false) };
         let mut positions = Vec::new();
-        for (position, &value) in (before..).zip(&elements) {
+        for (position, &value) in elements.iter().enumerate() {
             if !storage.is_fill(value) {
                 push(&mut positions, position)?;
                 push(&mut values, value)?;
             }
         }
-        before += elements.len();
         try_reserve(&mut addresses, positions.len())?;
-        map.addresses_at(&positions, &mut addresses);
+        map.clone().select(selectors(&ranges))?.addresses_at(&positions, &mut addresses);
     }
     let Some(storage) = writer.stored_mut() else { return Ok(false) };
     sort_entries(&mut addresses, &mut values)?;

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, SparseFlaw, StorageError};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
 use crate::kernel::{Kernel, Local, dispatch, prefetch_span};
-use crate::map::{AddressMap, Plane};
+use crate::map::Plane;
 use crate::memory::{AlignedVec, owned, try_reserve_exact};
 use crate::tensor::stored::Entries;
 use std::borrow::Cow;
@@ -37,21 +37,15 @@ impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
     }
 }
 
-/// Whether a map visits storage of `len` elements more than once, along a whole axis or altogether.
-fn is_repeated(map: &AddressMap, len: usize) -> bool {
-    let axes = map.linear_axes().unwrap_or_default();
-    map.count() > len || axes.iter().any(|axis| axis.stride == 0 && axis.extent > 1)
-}
-
 impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
     #[inline(never)]
     fn open(&mut self, maps: &Maps, lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
         let (map, step) = (&maps.maps[lists.len()], maps.steps[lists.len()]);
         let fiber = maps.fiber;
         let one_a_fiber = self.memory.slice().is_none() && (fiber == 1 || step == 0);
-        // Of entries that repeat there may be any number, of which few are looked at.
-        let listed = maps.decides[lists.len()] || !is_repeated(map, self.storage.len());
-        let entries = if one_a_fiber && listed { self.storage.entries(map)? } else { None };
+        // Of other entries there may be any number, of which few are looked at.
+        let listed = one_a_fiber && maps.decides[lists.len()];
+        let entries = if listed { self.storage.entries(map)? } else { None };
         let (positions, opened) = match entries {
             Some((Entries { positions, values }, fill)) => {
                 (positions, Opened::Stored { values: Arc::new(values), fill, fiber })

@@ -11,7 +11,8 @@ mod shared;
 mod tasks;
 mod zip;
 
-pub(super) use assign::{assign_dense, assign_entries, at_once};
+pub(crate) use assign::assign_dense;
+pub(super) use assign::{assign_entries, at_once};
 pub(crate) use cursor::Positions;
 pub use cursor::{Block, Maps, Share, StoredCursor, StoredLeaf};
 pub(crate) use dense::is_searched;

@@ -85,7 +85,8 @@ where
 {
     let e = Apply::new(Function::new(f), operands.into_operands());
     let counts = e.operands().leaf_counts();
-    Lazy(ZipStored::new(e, counts, fill, Arc::default()))
+    let (map, result, computed) = (ZipStored::map_of(&e), Arc::default(), None);
+    Lazy(ZipStored { e, counts, fill, map, result, computed })
 }
 
 /// A function of stored entries, see [`zip_stored`]. To those that look from above it is one sparse leaf.
@@ -93,20 +94,25 @@ pub struct ZipStored<E: Expr> {
     e: E,
     counts: Vec<usize>,
     fill: E::Elem,
-    /// Row-major at the shape of `e`, or why there is none.
+    /// Of the result, row-major unless that was computed before; or why there is none.
     map: Result<AddressMap>,
     /// The result, where it is an operand of other expressions.
     result: Arc<SharedResult<Sparse<E::Elem>>>,
+    /// The result that is viewed: views that a running evaluation makes are views of what it has computed.
+    computed: Option<Arc<Sparse<E::Elem>>>,
 }
 
 impl<E: Expr> ZipStored<E> {
-    fn new(
-        e: E,
-        counts: Vec<usize>,
-        fill: E::Elem,
-        result: Arc<SharedResult<Sparse<E::Elem>>>,
-    ) -> Self {
-        Self { map: Self::map_of(&e), e, counts, fill, result }
+    /// The same of another form of the expression.
+    fn of<F: Expr<Elem = E::Elem>>(&self, e: F) -> ZipStored<F> {
+        ZipStored {
+            e,
+            counts: self.counts.clone(),
+            fill: self.fill,
+            map: self.map.clone(),
+            result: self.result.clone(),
+            computed: self.computed.clone(),
+        }
     }
 
     fn map_of(e: &E) -> Result<AddressMap> {
@@ -116,7 +122,7 @@ impl<E: Expr> ZipStored<E> {
 
 impl<E: Expr + Clone> Clone for ZipStored<E> {
     fn clone(&self) -> Self {
-        Self::new(self.e.clone(), self.counts.clone(), self.fill, self.result.clone())
+        self.of(self.e.clone())
     }
 }
 
@@ -141,7 +147,7 @@ impl<E: Expr> Expr for ZipStored<E> {
         Self: 'a;
 
     fn by_ref(&self) -> ZipStored<E::Ref<'_>> {
-        ZipStored::new(self.e.by_ref(), self.counts.clone(), self.fill, self.result.clone())
+        self.of(self.e.by_ref())
     }
 
     fn shape(&self) -> Result<Shape> {
@@ -154,14 +160,8 @@ impl<E: Expr> Expr for ZipStored<E> {
 
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
         if let Ok(map) = &self.map {
-            let (mut entries, mut least) = (0, usize::MAX);
-            self.e.leaves(&mut |leaf| {
-                entries = leaf.stored().max(entries);
-                if matches!(leaf.access, Access::Stored { .. }) {
-                    least = least.min(leaf.stored());
-                }
-            });
-            let access = Access::Stored { count: least.min(entries) };
+            let count = least_stored(&self.e, &self.counts).unwrap_or(0);
+            let access = Access::Stored { count };
             visit(Leaf { map, elem_bytes: size_of::<E::Elem>(), access });
         }
     }
@@ -169,16 +169,19 @@ impl<E: Expr> Expr for ZipStored<E> {
     fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
         let joint = self.e.shape()?;
         self.e.rewrite(&mut |map| change(map.stretched(&joint, Align::Right)?))?;
-        self.map = Self::map_of(&self.e);
+        self.computed = self.computed.take().or_else(|| self.result.get());
+        self.map = match &self.computed {
+            Some(_) => change(self.map.as_ref().map_err(Error::copy)?.clone()),
+            None => Self::map_of(&self.e),
+        };
         self.result = Arc::default();
         Ok(())
     }
 
     fn cursor(&self) -> LeafCursor<'_, E::Elem> {
+        let computed = self.computed.clone().or_else(|| self.result.get());
         // What reads no elements has computed none, and may ask for the fill value.
-        let none =
-            || Arc::new(Sparse::new(self.map.as_ref().map_or(0, AddressMap::count), self.fill));
-        LeafCursor::of_entries(self.result.get().unwrap_or_else(none))
+        LeafCursor::of_entries(computed.unwrap_or_else(|| Arc::new(Sparse::new(0, self.fill))))
     }
 
     fn leaf_count(&self) -> usize {
@@ -190,7 +193,9 @@ impl<E: Expr> Expr for ZipStored<E> {
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        visit(self);
+        if self.computed.is_none() {
+            visit(self);
+        }
     }
 
     fn stored_only(&self) -> Option<StoredOnly<'_, E::Elem>> {
@@ -262,6 +267,20 @@ impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
         let mut indexes = positions.iter().map(|&position| shape.unravel(position));
         locate::explain_at(self.e, &mut indexes, map, stop, None)
     }
+}
+
+/// Entries of the sparse operand that has the fewest: of expressions, those of one leaf.
+fn least_stored(e: &dyn Tree, counts: &[usize]) -> Option<usize> {
+    let operands = sparse_operands(e, counts)?;
+    let mut stored: Vec<usize> = Vec::new();
+    let mut numbers = operands.iter();
+    e.leaves(&mut |leaf| {
+        if let Some(&Some(operand)) = numbers.next() {
+            stored.resize(operand + 1, 0);
+            stored[operand] = stored[operand].max(leaf.stored());
+        }
+    });
+    stored.into_iter().min()
 }
 
 /// For every leaf the number of its operand, if that is sparse; `None` if no operand is.

@@ -176,14 +176,10 @@ impl<W: Writer> Tensor<W> {
         Ok(elements)
     }
 
-    /// The first index of this view that reads one of these addresses, which ascend, and what is known of that.
-    #[cold]
+    /// The first index of this view that reads one of these addresses, and what is known of that.
     fn first_of<T: Copy>(&self, known: &[(usize, T)]) -> Option<(Vec<usize>, T)> {
-        let map = self.address_map();
-        let found = |address: usize| known.binary_search_by_key(&address, |(own, _)| *own).ok();
-        let mut positions = 0..if known.is_empty() { 0 } else { map.count() };
-        let (position, at) = positions.find_map(|k| Some((k, found(map.address_at(k))?)))?;
-        Some((map.shape().unravel(position).to_vec(), known[at].1))
+        let known = known.iter().map(|&(address, what)| (self.index_of(address), what));
+        known.min_by(|(a, _), (b, _)| a.cmp(b))
     }
 
     /// The index of this view, which is injective, that reads an address.

@@ -3,7 +3,7 @@
 
 use super::operand::{Batch, LaneSlices};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, Lazy};
+use crate::expr::{Expr, Lazy, check_copies};
 use crate::map::AddressMap;
 use crate::ops::cores::{Arranged, Arrangement, Calls, Operand, Row, Source, Work};
 use crate::shape::Shape;
@@ -50,6 +50,9 @@ where
     let operands = (operand(a, axis, &loops)?, operand(b, axis, &loops)?);
     let lengths = [operands.0.source().elements, operands.1.source().elements];
     let arranged = Arrangement::lanes(&shape, axis);
+    if kept {
+        check_copies(&out.view(), shape.count()?)?;
+    }
     let mut out = Arranged::new(out, &arranged)?;
     if shape.contains(&0) {
         return Ok(());

@@ -1,8 +1,11 @@
 //! Functions of stored entries at their edges.
 
 use lensor::expr::zip_stored;
+use lensor::lanes::SortOrder;
+use lensor::map::Select;
 use lensor::prelude::*;
 use lensor::storage::Duplicates;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Without elements there is a fill value, and whatever is made of it.
 #[test]
@@ -33,7 +36,56 @@ fn entries_of_others_are_not_repeated() {
     let expected = [0, 2 * 99 * 100, 3 * 50 * 51];
     let terms = zip_stored((&x, &dense * &row), 0, |(x, y)| x * y);
     assert_eq!(terms.eval_sparse().unwrap().storage().values(), expected);
-    assert_eq!((&terms).sum(..).item().unwrap(), expected.iter().sum::<i64>());
+    assert_eq!(terms.view().sum(..).item().unwrap(), expected.iter().sum::<i64>());
     let terms = zip_stored((&x, row.densely(), &dense), 0, |(x, y, z)| x * y * z);
     assert_eq!(terms.eval_sparse().unwrap().storage().values(), expected);
+}
+
+/// What is computed before an evaluation is viewed by its boxes: the function is called once for each entry.
+#[test]
+fn parts_of_evaluations_view_what_was_computed() {
+    let (rows, columns) = (300, 400);
+    let at: Vec<[usize; 2]> = (0..rows).map(|i| [i, i * 7 % columns]).collect();
+    let values = (0..rows as i64).collect();
+    let a = Tensor::from_coordinates([rows, columns], 0, &at, values, Duplicates::Refuse).unwrap();
+    let dense = Tensor::from_index([rows, columns], |i| (i[0] * i[1]) as i64).unwrap();
+    let calls = AtomicUsize::new(0);
+    let squares = zip_stored((&a, &a), 0, |(x, y)| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        x * y
+    });
+    let both = &dense + &squares;
+    let expected = (&dense + &a * &a).eval().unwrap();
+    macro_rules! same {
+        ($($name:literal: |$t:ident| $operation:expr;)*) => { $(
+            let wanted = { let $t = expected.view().lazy(); $operation.eval().unwrap() };
+            let found = { let $t = both.view(); $operation };
+            let mut shape = wanted.shape().to_vec();
+            shape.push(2);
+            let mut last = vec![Select::All; shape.len() - 1];
+            last.push(1.into());
+            for sparse in [false, true] {
+                calls.store(0, Ordering::Relaxed);
+                let out = if sparse {
+                    let mut out = Tensor::sparse(wanted.shape(), 0_i64).unwrap();
+                    found.assign_to(&mut out).unwrap();
+                    out.eval().unwrap()
+                } else {
+                    let mut wide = Tensor::full(shape.clone(), 0_i64).unwrap();
+                    let mut part = wide.view_mut().select(last.clone()).unwrap();
+                    found.assign_to(&mut part).unwrap();
+                    part.view().eval().unwrap()
+                };
+                assert_eq!(out, wanted, "{}", $name);
+                assert_eq!(calls.load(Ordering::Relaxed), rows, "{}", $name);
+            }
+        )* };
+    }
+    same! {
+        "sum": |t| t.sum(1);
+        "cumsum": |t| t.cumsum(0);
+        "rolling": |t| t.rolling(1, 3).sum();
+        "segments": |t| t.segments(0, [0, 5, 200, 300]).sum();
+        "sort": |t| t.sort(0, SortOrder::Ascending);
+    }
 }

@@ -27,6 +27,12 @@ fn the_first_element_without_a_result_is_told() {
         let first = usize::from(step < 0);
         assert!(matches!(&error, Error::Overflow { index, .. } if *index == [first]), "{error}");
     }
+    // However many elements are in front of it.
+    let n = 1 << 30;
+    let mut t = Tensor::sparse([n, n], 0_i64).unwrap();
+    let at = Tensor::from_nested([[n - 1, 7], [n - 1, 7], [5, n - 1], [5, n - 1]]).unwrap();
+    let error = t.fold_at(&at, i64::MAX, Sum).unwrap_err();
+    assert!(matches!(&error, Error::Overflow { index, .. } if *index == [5, n - 1]), "{error}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Every error of work on lanes, with its exact values and text.
 
 use crate::support::{Broken, fails};
+use lensor::expr::zip_stored;
+use lensor::gufunc;
 use lensor::lanes::{Edges, Interpolation, Lanes, Side, SortOrder::Ascending, Uniform};
 use lensor::prelude::*;
 use lensor::stencil::Mode;
@@ -72,6 +74,12 @@ fn few_entries_among_very_many_elements() {
     refused(out.assign(&t * &row));
     out.set([0, 7], 1.0).unwrap();
     refused(out.zip_in_place(&row, |x, y| x * y));
+    refused(out.sort_in_place(1, Ascending));
+    refused(gufunc::sort().update(&mut out, ()));
+    // A dense operand that does not decide has no part in what is stored.
+    let constant = &row * Tensor::constant([n], 2.0).unwrap();
+    let terms = || zip_stored((&t, constant.view()), 0.0, |(x, y)| x * y);
+    refused((terms() + &row).median(1).eval().map(drop));
     let bins = [(-1.0, 3.0), (0.0, 4.0)].map(|(low, high)| Uniform::new(low, high, 2).unwrap());
     let counts = t.histogram(&bins[0]);
     assert_eq!(counts.to_vec().unwrap(), [(n * n - 1) as u64, 1]);
@@ -255,7 +263,7 @@ fn errors_of_the_operand_name_its_first_index() {
     for axis in [0, 1] {
         let error = Error::Arithmetic { index: vec![5, 1100] };
         fails(
-            (&quotient).sort(axis, Ascending).eval(),
+            quotient.view().sort(axis, Ascending).eval(),
             error,
             "division by zero at index [5, 1100]",
         );
