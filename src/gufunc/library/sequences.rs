@@ -85,7 +85,7 @@ ready! {
     polyval PolyVal[T: Arithmetic + Default + 'static] [T; 2] => [T; 1];
 
     /// Linear interpolation, `(),(n),(n)->()`: the argument, ascending points, and the values there. Holds the values at
-    /// both ends; NaN gives NaN. Follows NumPy's `interp`.
+    /// both ends; NaN gives NaN. Follows NumPy's `interp`, and computes in `f64` as it does.
     ///
     /// ```
     /// use lensor::gufunc::interp;
@@ -193,7 +193,9 @@ impl<T: Real + Default + 'static> Elementary<[T; 3], [T; 1]> for Interp {
         } else if before == xs.len() {
             last
         } else {
-            between([xs[before - 1], xs[before]], [ys[before - 1], ys[before]], x)
+            // Slopes of narrow floats overflow and vanish where results do neither.
+            let [low, high] = [before - 1, before].map(|k| [xs[k].to_f64(), ys[k].to_f64()]);
+            T::of_f64(between(low, high, x.to_f64()))
         };
         Ok(())
     }
@@ -201,16 +203,16 @@ impl<T: Real + Default + 'static> Elementary<[T; 3], [T; 1]> for Interp {
 
 /// The value at `x` of the line through two points, the first of which is not above `x`.
 #[inline(always)]
-fn between<T: Real>([low, high]: [T; 2], [from, to]: [T; 2], x: T) -> T {
+fn between([low, from]: [f64; 2], [high, to]: [f64; 2], x: f64) -> f64 {
     if x == low {
         return from;
     }
-    let slope = to.minus(from).over(high.minus(low));
-    let value = slope.times(x.minus(low)).plus(from);
+    let slope = (to - from) / (high - low);
+    let value = slope * (x - low) + from;
     if !value.is_nan() {
         return value;
     }
-    let value = slope.times(x.minus(high)).plus(to);
+    let value = slope * (x - high) + to;
     if value.is_nan() && from == to { from } else { value }
 }
 

@@ -181,3 +181,29 @@ fn edges_of_the_library() {
     let [nan] = interp().call([&floats(&[f64::NAN]), &x, &y]).eval().unwrap();
     assert!(nan.to_vec().unwrap()[0].is_nan());
 }
+
+/// Slopes beyond the range of narrow floats, and ones that vanish in it, lead to values that lie within.
+#[test]
+fn lines_between_narrow_floats_are_steep_and_flat() {
+    macro_rules! check {
+        ($T:ty: $($x:expr, $xs:expr, $ys:expr => $expected:expr;)*) => { $(
+            let narrow = |x: &[f64]| Tensor::from(x.to_vec()).cast::<$T>().eval().unwrap();
+            let operands = [narrow(&[$x]), narrow(&$xs), narrow(&$ys)];
+            let [found] = interp().call(operands.each_ref()).eval().unwrap();
+            assert_eq!(found, narrow(&[$expected]));
+        )* };
+    }
+    check! { f32:
+        5e-31, [0.0, 1e-30], [0.0, 1e10] => 5e9;
+        2e30, [0.0, 4e30], [0.0, 2e-20] => 1e-20;
+    }
+    #[cfg(feature = "half")]
+    {
+        check! { half::f16:
+            0.0005, [0.0, 0.001], [0.0, 100.0] => 50.0;
+            30000.0, [0.0, 60000.0], [0.0, 0.001] => 0.0005;
+            30000.0, [0.0, 60000.0], [0.0, 0.5] => 0.25;
+        }
+        check! { half::bf16: 1e-37, [0.0, 2e-37], [0.0, 1e10] => 5e9; }
+    }
+}
