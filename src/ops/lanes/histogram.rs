@@ -5,7 +5,7 @@ use super::operand::Batch;
 use super::operation::LaneOperation;
 use super::search::{self, Side};
 use crate::compute::Compute;
-use crate::dtype::{Cast, Sortable};
+use crate::dtype::{Cast, Order, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Expr, Lazy, Prepare};
@@ -109,7 +109,8 @@ impl<T: Sortable> Bins<T> for Edges<T> {
     }
 }
 
-/// Bins of one width. Each holds its lower end, the last its upper one too. Elements are compared as `f64`.
+/// Bins of one width. Each holds its lower end, the last its upper one too. Elements are compared as `f64`. Complex
+/// ones have no order: bin what they are made of, `t.map(|z| z.re)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Uniform {
     /// Ends of the bins, one more than there are bins.
@@ -146,7 +147,7 @@ impl Uniform {
     }
 }
 
-impl<T: Cast<f64>> Bins<T> for Uniform {
+impl<T: Cast<f64> + Order> Bins<T> for Uniform {
     fn count(&self) -> usize {
         self.edges.len() - 1
     }

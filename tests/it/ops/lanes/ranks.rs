@@ -310,3 +310,25 @@ fn narrow_quantiles_beside_infinities() {
     let high = low.map(|x| -x).eval().unwrap();
     assert_eq!(high.quantile(0, 0.43, Interpolation::Linear).item().unwrap(), f16::INFINITY);
 }
+
+/// Bins of one width are of all that has an order, so no imaginary part is lost in them.
+#[cfg(feature = "complex")]
+#[test]
+fn complex_numbers_have_no_uniform_bins() {
+    use num_complex::{Complex32, Complex64};
+    use std::marker::PhantomData;
+    struct Of<T>(PhantomData<T>);
+    trait Otherwise {
+        const BINS: bool = false;
+    }
+    impl<T> Otherwise for Of<T> {}
+    // Where its bound holds, this is meant by the name.
+    impl<T> Of<T>
+    where
+        Uniform: Bins<T>,
+    {
+        const BINS: bool = true;
+    }
+    assert_eq!([Of::<bool>::BINS, Of::<u128>::BINS, Of::<f32>::BINS], [true; 3]);
+    assert_eq!([Of::<Complex32>::BINS, Of::<Complex64>::BINS], [false; 2]);
+}
