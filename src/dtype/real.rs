@@ -105,6 +105,10 @@ macro_rules! halves {
             $(fn $binary(self, other: Self) -> Self {
                 Self::from_f32(Real::$binary(self.to_f32(), other.to_f32()))
             })*
+            fn cbrt(self) -> Self {
+                // No root is so near to half way between two numbers that `f64` rounds it there.
+                libm::cbrt(self.to_f64()).cast_unchecked()
+            }
             fn mul_add(self, factor: Self, summand: Self) -> Self {
                 // The product is exact in f64.
                 super::cast::half_precision::sum(self.to_f64() * factor.to_f64(), summand.to_f64())
@@ -119,7 +123,7 @@ macro_rules! halves {
 #[cfg(feature = "half")]
 halves! {
     half::f16 half::bf16: [
-        sqrt cbrt exp exp2 exp_m1 ln ln_1p log2 log10 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+        sqrt exp exp2 exp_m1 ln ln_1p log2 log10 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
         floor ceil round round_ties_even trunc; hypot atan2 powf copysign
     ]
 }

@@ -360,3 +360,30 @@ fn casts_to_half_precision_round_once() {
     let largest = Tensor::from(vec![u128::MAX]).cast::<half::bf16>().item().unwrap();
     assert!(largest.is_infinite());
 }
+
+/// Cube roots in half precision are the nearest numbers: exact cubes of what is half way to their neighbours lie around.
+#[cfg(feature = "half")]
+#[test]
+fn cube_roots_in_half_precision_round_once() {
+    macro_rules! nearest {
+        ($Half:ty) => {{
+            let infinite = <$Half>::INFINITY.to_bits();
+            for bits in 1..infinite {
+                let x = <$Half>::from_bits(bits);
+                let root = Real::cbrt(x);
+                let cube = |neighbour: u16| {
+                    let middle = (root.to_f64() + <$Half>::from_bits(neighbour).to_f64()) / 2.0;
+                    middle * middle * middle
+                };
+                let (low, high) = (cube(root.to_bits() - 1), cube(root.to_bits() + 1));
+                assert!(low < x.to_f64() && x.to_f64() < high, "{x} {root}");
+                assert_eq!(Real::cbrt(-x), -root);
+            }
+            let ends = [<$Half>::ZERO, <$Half>::INFINITY];
+            assert_eq!(ends.map(Real::cbrt), ends);
+            assert!(Real::is_nan(Real::cbrt(<$Half>::NAN)));
+        }};
+    }
+    nearest!(half::f16);
+    nearest!(half::bf16);
+}
