@@ -15,7 +15,8 @@ pub trait Arithmetic: Copy + Send + Sync {
     fn minus(self, other: Self) -> Self;
     /// Product.
     fn times(self, other: Self) -> Self;
-    /// Quotient, truncated for integers; any value where [`Self::is_faulty_divisor`] holds.
+    /// Quotient, truncated for integers; any value where [`Self::is_faulty_divisor`] holds. Of complex numbers NaN in
+    /// both parts where the divisor is 0 or has an infinite part.
     fn over(self, divisor: Self) -> Self;
     /// Remainder with the sign of the dividend; any value where [`Self::is_faulty_divisor`] holds.
     fn modulo(self, divisor: Self) -> Self;

@@ -19,7 +19,8 @@ use crate::tensor::Tensor;
 /// `+ - * / %`, negation, and `& | ^ !` of integers and `bool`, take what [`IntoExpr`] says, scalars on either side.
 /// They never fail; what is wrong shows when the result is asked for: [`Error::Operands`] if shapes do not align, and
 /// for `/` and `%` of integers [`Error::Arithmetic`] with the index of the first divisor that is 0. Integers wrap
-/// around otherwise, the smallest one divided by -1 as well; floats follow IEEE 754.
+/// around otherwise, the smallest one divided by -1 as well; floats follow IEEE 754. Complex quotients and remainders
+/// are NaN in both parts where the divisor is 0 or has an infinite part, as those of `num_complex` and unlike NumPy's.
 ///
 /// ```
 /// use lensor::prelude::*;

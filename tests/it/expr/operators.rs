@@ -159,3 +159,20 @@ fn complex_quotients_of_any_size() {
     let found = (&narrow / &narrow).eval().unwrap().into_storage();
     assert_eq!(found, [Complex::new(1.0, 0.0); 2]);
 }
+
+/// By 0, and by what has an infinite part, complex quotients and remainders are NaN in both parts.
+#[cfg(feature = "complex")]
+#[test]
+fn complex_quotients_by_zero_and_infinity() {
+    use num_complex::Complex;
+    let (inf, parts) = (f64::INFINITY, [0.0, -0.0, 5e-324, 1.0, -1e300, f64::INFINITY]);
+    let numbers: Vec<Complex<f64>> =
+        parts.iter().flat_map(|&re| parts.map(|im| Complex::new(re, im))).collect();
+    let a = Tensor::from(numbers);
+    for [re, im] in [[0.0, 0.0], [-0.0, 0.0], [inf, 1.0], [0.0, -inf], [-inf, inf]] {
+        let b = Tensor::from(vec![Complex::new(re, im)]);
+        for found in [(&a / &b).to_vec().unwrap(), (&a % &b).to_vec().unwrap()] {
+            assert!(found.iter().all(|x| x.re.is_nan() && x.im.is_nan()), "{re} {im}");
+        }
+    }
+}
