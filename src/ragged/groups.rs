@@ -59,14 +59,19 @@ impl Merged {
         let mut merged = Self { bounds: vec![0], ..Self::default() };
         let mut sets = vec![Vec::new(); behind.len() + 1];
         // Rows of the first var axis are known to be so many, however few items they have.
-        if let Some(first) = behind.iter().position(|axis| matches!(axis, Axis::Var(_))) {
-            try_reserve_exact(&mut lengths[first], total(count, counted(&behind[..first]))?)?;
+        let first = behind.iter().take_while(|axis| matches!(axis, Axis::Fixed(_))).count();
+        let rows = total(count, counted(&behind[..first]))?;
+        if let Some(lengths) = lengths.get_mut(first) {
+            try_reserve_exact(lengths, rows)?;
         }
-        try_reserve_exact(&mut sets[0], extent)?;
-        for item in 0..count {
-            sets[0].clear();
-            sets[0].extend(item * extent..(item + 1) * extent);
-            merged.put(behind, &mut lengths, &mut sets)?;
+        // Items in front of no rows, of which there may be any number, are not visited.
+        if rows > 0 {
+            try_reserve_exact(&mut sets[0], extent)?;
+            for item in 0..count {
+                sets[0].clear();
+                sets[0].extend(item * extent..(item + 1) * extent);
+                merged.put(behind, &mut lengths, &mut sets)?;
+            }
         }
         for (axis, lengths) in behind.iter().zip(lengths) {
             merged.axes.push(match axis {
@@ -99,6 +104,10 @@ impl Merged {
                 longest
             }
         };
+        // Nor are those visited that stand in front of no rows further inside.
+        if axes.iter().map_while(|axis| axis.kind().fixed()).any(|extent| extent == 0) {
+            return Ok(());
+        }
         for place in 0..longest {
             if let Axis::Var(rows) = axis {
                 // Rows that have ended are not looked at again, however long others are.

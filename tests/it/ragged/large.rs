@@ -1,6 +1,7 @@
 //! Items that no memory holds.
 
-use lensor::ragged::{Offsets, Ragged, ReduceRagged, concat};
+use super::model::evaluated;
+use lensor::ragged::{LanesRagged, Offsets, Ragged, ReduceRagged, concat};
 use lensor::{Error, Reader, Tensor};
 
 /// Numbers that follow from their address.
@@ -83,6 +84,29 @@ fn joins_of_no_rows_take_no_time() {
     let shape = vec![usize::MAX, 0];
     let refused = concat(0, [none(), none(), none(), none()]).unwrap_err();
     assert_eq!(refused, Error::ShapeOverflow { shape });
+}
+
+/// Folds of a fixed axis where there are no rows behind it, but any number of items in front of these.
+#[test]
+fn folds_in_front_of_no_rows_take_no_time() {
+    let none = |lead: &[usize]| {
+        let offsets = Offsets::from_lengths([]).unwrap();
+        Ragged::new(lead, offsets, Tensor::from(Vec::<f64>::new())).unwrap()
+    };
+    let long = Offsets::new(vec![0_u64, 1 << 60, 1 << 60, 1 << 60]).unwrap();
+    for (r, axis) in [
+        (none(&[1 << 60, 3, 0]), 1),
+        (none(&[3, 1 << 60, 0]), 0),
+        (none(&[1 << 60, 0]), 0),
+        (none(&[0, 1 << 60]), 1),
+        (none(&[1 << 60, 0]).nest([3], long).unwrap(), 0),
+    ] {
+        let mut kept = r.extents();
+        kept.remove(axis);
+        assert_eq!(evaluated(r.sum(axis)).unwrap().extents(), kept);
+        assert_eq!(evaluated(r.median(axis)).unwrap().extents(), kept);
+        assert!(r.max(axis).or(0.0).explain().is_ok());
+    }
 }
 
 /// Rows that overlap have more items together than there are addresses.
