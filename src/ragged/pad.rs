@@ -6,6 +6,7 @@ use super::levels::Bounds;
 use super::places::Lengths;
 use super::rows::{ByRow, Repeats, Starts};
 use crate::error::{Error, Result, StorageError};
+use crate::expr::check_copies;
 use crate::memory::list;
 use crate::shape::Shape;
 use crate::storage::{Reader, read_each};
@@ -42,7 +43,8 @@ impl<S: Reader> Ragged<S> {
     /// # Errors
     ///
     /// [`Error::RowLength`] for a row that is longer: [`Self::clip`] it first. [`Error::FixedAxis`] for another axis,
-    /// [`Error::RaggedAxes`] if there is another var axis.
+    /// [`Error::RaggedAxes`] if there is another var axis, [`Error::WouldDensify`] for more than 2^33 elements of sparse
+    /// content, which are read one by one.
     ///
     /// ```
     /// use lensor::ragged::Ragged;
@@ -59,7 +61,7 @@ impl<S: Reader> Ragged<S> {
     ) -> Result<Tensor<PaddedRows<S>>> {
         let (lens, extent) = self.lengths_up_to(axis, extent)?;
         let kinds = self.kinds();
-        let rows = self.by_rows(extent, lens.len())?;
+        let rows = self.by_rows(extent, &lens)?;
         let shape: Shape = kinds
             .iter()
             .map(|kind| if let Extent::Fixed(n) = kind { *n } else { extent })
@@ -215,14 +217,18 @@ impl Reader for RowMask {
 
 impl<S: Reader> Ragged<S> {
     /// The rows of the only var axis, each as if it had `extent` items.
-    fn by_rows(self, extent: usize, rows: usize) -> Result<ByRow<S>> {
-        let shown = self.settled(0)?;
+    fn by_rows(self, extent: usize, lens: &[usize]) -> Result<ByRow<S>> {
+        let (shown, rows) = (self.settled(0)?, lens.len());
         let Some(level) = shown.levels.first() else { return Err(Error::FixedAxis { axis: 0 }) };
         let (starts, step) = match &level.bounds {
             Bounds::Offsets(offsets) => (list((0..rows).map(|row| offsets.number(row)))?, 1),
             bounds => (list((0..rows).map(|row| bounds.row(row).start))?, bounds.step()),
         };
         let (lengths, starts) = (Lengths::Fixed(rows, extent), Starts::List(Arc::new(starts)));
-        ByRow::new(shown.content, lengths, starts, Repeats::None, step)
+        let rows = ByRow::new(shown.content, lengths, starts, Repeats::None, step)?;
+        // Rows read one by one are not known to be sparse.
+        let items: usize = lens.iter().sum();
+        check_copies(&rows.content.view(), items.saturating_mul(rows.width))?;
+        Ok(rows)
     }
 }

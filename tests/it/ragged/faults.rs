@@ -50,6 +50,11 @@ fn sparse_rows_are_not_read_one_by_one_in_silence() {
     assert_eq!(r.sum(1).eval().unwrap_err(), error);
     assert_eq!(r.view().flip(1).unwrap().sum(1).eval().unwrap_err(), error);
     assert_eq!(r.view().flip(1).unwrap().get([0, 0]), Ok(0.0));
+    assert_eq!(r.view().padded(1, None, 0.0).map(drop).unwrap_err(), error);
+    // What is no item is not read.
+    let few = r.view().clip(1, 4..7).unwrap();
+    assert_eq!(few.view().padded(1, None, 9.0).unwrap().to_vec().unwrap(), [0.0, 1.0, 0.0]);
+    assert!(few.padded(1, Some(1 << 40), 9.0).is_ok());
 }
 
 /// A deferred operation is computed once, wherever it stands in an evaluation.
