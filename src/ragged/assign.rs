@@ -77,7 +77,11 @@ impl<W: Writer> Ragged<W> {
             return Err(refused());
         }
         let form = self.form()?;
-        let source = joined(e, stretch)?;
+        // Nothing is computed for no items.
+        let source = match form.count() {
+            Ok(0) => e.outline(stretch)?,
+            _ => joined(e, stretch)?,
+        };
         check(&form, &source.form, stretches)?;
         let tail = tail_of(&form).min(source.tail);
         Ok(Joint { form, tail, kept: source.kept })

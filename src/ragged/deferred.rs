@@ -3,7 +3,7 @@
 use super::expr::{Ahead, IntoRagged, LazyRagged, PairsRagged, RaggedExpr, RaggedRows};
 use super::form::{Extent, Form};
 use super::joint::{Hold, Joint};
-use super::leaves::Computed;
+use super::leaves::{Computed, computed};
 use super::{Ragged, Stretch};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
@@ -210,7 +210,7 @@ impl<C: RaggedCompute> RaggedExpr for PendingRagged<C> {
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {
-        self.result(Stretch::Rows)?.result.clone().widened_by(self.ones)?.flat(to)
+        computed(to, || self.result(Stretch::Rows)?.result.clone().widened_by(self.ones))
     }
 
     fn widened(self, ones: usize) -> Result<Self> {

@@ -10,23 +10,21 @@ use crate::expr::{Explanation, Lazy, first_fault};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 
-/// The joint form of an expression, with what is computed before it: nothing, if rows are known not to align.
+/// The joint form of an expression, with what is computed before it: nothing, if rows are known not to align, or to have
+/// no elements.
 pub(super) fn joined(e: &dyn RaggedRows, stretch: Stretch) -> Result<Joint<'_>> {
     if e.ahead() == Ahead::Items {
-        e.outline(stretch)?;
+        let outline = e.outline(stretch)?;
+        if outline.form.count()? == 0 {
+            return Ok(outline);
+        }
     }
     e.joint(stretch)
 }
 
 /// Computes the items of an expression at its joint form.
 pub(super) fn evaluate<E: RaggedExpr>(e: &E, stretch: Stretch) -> Result<Ragged<Vec<E::Elem>>> {
-    if e.ahead() == Ahead::Items {
-        let Joint { form, .. } = e.outline(stretch)?;
-        if form.count()? == 0 {
-            return of_items(&form, Vec::new());
-        }
-    }
-    evaluate_at(e, &e.joint(stretch)?)
+    evaluate_at(e, &joined(e, stretch)?)
 }
 
 /// The same, at a form that is known.

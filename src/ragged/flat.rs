@@ -20,6 +20,11 @@ use std::sync::Arc;
 impl<S: Reader> Ragged<S> {
     /// The items in the order of those of a joint form, the fixed axes of the tail behind them.
     pub(super) fn flat(self, to: &Joint<'_>) -> Result<Tensor<Rows<S>>> {
+        if to.is_empty() {
+            // However many rows there are.
+            let (_, storage) = self.content.into_parts();
+            return Ok(direct(Tensor::from_parts(AddressMap::of_shape(&to.shape())?, storage)));
+        }
         if to.tail == ALL {
             return Ok(direct(self.content));
         }

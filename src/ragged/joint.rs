@@ -2,10 +2,12 @@
 
 use super::Stretch;
 use super::form::{Axis, Extent, Form, join_kinds, path};
+use super::groups::counted;
 use super::offsets::Offsets;
 use super::places::{Lengths, Places, follow, total};
 use crate::error::{Error, Result};
 use crate::memory::try_with_capacity;
+use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::fmt::{self, Formatter};
 use std::sync::Arc;
@@ -51,6 +53,18 @@ impl Joint<'_> {
     /// The axes that rows are of, before those that are fixed in all leaves.
     pub(super) fn cut(&self) -> usize {
         self.form.rank().saturating_sub(self.tail)
+    }
+
+    /// Whether there are no elements.
+    pub(super) fn is_empty(&self) -> bool {
+        self.form.count() == Ok(0)
+    }
+
+    /// The shape of the items: the axes that are cut as one axis, if there are any, and the tail.
+    pub(super) fn shape(&self) -> Shape {
+        let (front, tail) = self.form.axes.split_at(self.cut());
+        let items = (!front.is_empty()).then(|| counted(front));
+        items.into_iter().chain(tail.iter().filter_map(|axis| axis.kind().fixed())).collect()
     }
 
     /// Joins the next operand, the first of which has number 1.

@@ -103,6 +103,18 @@ impl<T: Copy + Send + Sync> RaggedRows for Scalar<T> {
 /// The items of something that is computed before the expression is.
 pub(super) type Computed<T> = Tensor<Rows<Arc<Vec<T>>>>;
 
+/// The items of a result at a joint form. It is not asked for where there are none.
+pub(super) fn computed<T: Copy + Send + Sync>(
+    to: &Joint<'_>,
+    result: impl FnOnce() -> Result<Ragged<Arc<Vec<T>>>>,
+) -> Result<Computed<T>> {
+    let result = match to.is_empty() {
+        true => Tensor::new([0], Arc::<Vec<T>>::default())?.into_ragged(),
+        false => result()?,
+    };
+    result.flat(to)
+}
+
 /// A dense expression, which is computed first.
 impl<E: Expr> RaggedExpr for Lazy<E> {
     type Elem = E::Elem;
@@ -120,8 +132,10 @@ impl<E: Expr> RaggedExpr for Lazy<E> {
     }
 
     fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {
-        let (map, data) = self.eval()?.into_parts();
-        Tensor::from_parts(map, Arc::new(data)).into_ragged().flat(to)
+        computed(to, || {
+            let (map, data) = self.eval()?.into_parts();
+            Ok(Tensor::from_parts(map, Arc::new(data)).into_ragged())
+        })
     }
 
     fn widened(self, ones: usize) -> Result<Self> {

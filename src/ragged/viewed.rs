@@ -5,7 +5,7 @@ use super::eval::at_path;
 use super::expr::{Ahead, RaggedExpr, RaggedRows};
 use super::form::Extent;
 use super::joint::Joint;
-use super::leaves::Computed;
+use super::leaves::{Computed, computed};
 use super::views::{Shown, numbered};
 use crate::error::Result;
 use crate::expr::Lazy;
@@ -48,9 +48,11 @@ impl<E: RaggedExpr> RaggedExpr for Viewed<E> {
     }
 
     fn flat(&self, to: &Joint<'_>) -> Result<Computed<E::Elem>> {
-        let flat = Lazy(self.inner.flat(&self.joint)?);
-        let data = flat.to_vec().map_err(|error| at_path(error, &self.joint))?;
-        self.view.clone().over(Arc::new(data)).flat(to)
+        computed(to, || {
+            let flat = Lazy(self.inner.flat(&self.joint)?);
+            let data = flat.to_vec().map_err(|error| at_path(error, &self.joint))?;
+            Ok(self.view.clone().over(Arc::new(data)))
+        })
     }
 
     fn widened(self, ones: usize) -> Result<Self> {

@@ -136,6 +136,34 @@ fn what_is_not_needed_is_not_computed() {
     assert!(matches!(error, Error::Cast { .. }), "{error}");
 }
 
+/// The same where results or destinations depend on no element.
+#[test]
+fn nothing_is_computed_for_nothing() {
+    let t = Tensor::from(vec![i64::MAX, 1]);
+    let rows = Ragged::from_nested(vec![vec![i64::MAX, 1]]).unwrap();
+    let (overflows, sums) = (t.sum(0), rows.cumsum(1).sum(1).keepdims());
+    let none = Ragged::from_nested(vec![Vec::<i64>::new()]).unwrap();
+    let both = || &none + &overflows + &sums;
+    assert_eq!(both().eval().unwrap().to_string(), "[[]]");
+    assert_eq!(both().sum(1).to_vec().unwrap(), [0]);
+    assert_eq!(both().cumsum(1).eval().unwrap().to_string(), "[[]]");
+    assert_eq!(both().sort(1, SortOrder::Ascending).eval().unwrap().to_string(), "[[]]");
+    let shown = rows.cumsum(1).select((.., ..0)).unwrap();
+    assert_eq!(shown.sum(1).to_vec().unwrap(), [0]);
+    let offsets = Offsets::new(vec![0_u32, 1, 3]).unwrap();
+    let hollow = Ragged::new([2], offsets, Tensor::full([3, 0], 0_i64).unwrap()).unwrap();
+    assert_eq!((&hollow + &overflows).sum(2).to_vec().unwrap(), [0; 3]);
+
+    let mut out = none.clone();
+    out.assign(&overflows).unwrap();
+    out.assign(&sums).unwrap();
+    out.try_add_assign(&overflows).unwrap();
+    let (one, zero) = (Tensor::from(vec![1_i64]), Tensor::from(vec![0_i64]));
+    out.assign(&one / &zero).unwrap();
+    let error = out.assign(&one / &Tensor::from(vec![0_i64, 0])).unwrap_err();
+    assert_eq!(error, Error::RowLength { row: vec![0], axis: 1, items: 2, expected: 0 });
+}
+
 /// To explain and to print reads only what is shown.
 #[test]
 fn printing_computes_nothing() {
