@@ -102,7 +102,8 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
         let others: SmallVec<[usize; 4]> = content.shape()?[..last].into();
         let out = lanes.compute(&self.operation, &others, data).map_err(&place)?;
         let result = self.result(form, &lanes);
-        let content = out.move_axis(last, from)?.reshape(content_shape(&result))?;
+        let out = out.move_axis(last, from)?.into_contiguous()?;
+        let content = out.reshape(content_shape(&result))?;
         Ok(Ragged::of(levels_of(&result), content))
     }
 

@@ -3,8 +3,8 @@
 use super::chains::chain;
 use super::model::{Item, Model, evaluated, random_kinds, read};
 use crate::support::Random;
-use lensor::lanes::{Lanes, SortOrder};
-use lensor::ragged::{LanesRagged, Ragged};
+use lensor::lanes::{Interpolation, Lanes, SortOrder};
+use lensor::ragged::{LanesRagged, Offsets, Ragged};
 use lensor::reduce::{ArgMax, Or, SkipNan};
 use lensor::scan::Scan;
 use lensor::{Error, Reader, Tensor};
@@ -172,6 +172,18 @@ fn scans_either_way_name_what_is_not_there() {
     }
     let error = r.cummax(1).exclusive().eval().unwrap_err();
     assert_eq!(error, Error::NoIdentity { axis: 1 });
+}
+
+/// Results lie in row-major order, also those along an axis in front of others.
+#[test]
+fn results_lie_in_order() {
+    let pairs = Tensor::from_nested([[3_i64, 2], [1, 4], [5, 6]]).unwrap();
+    let m = Ragged::new([2], Offsets::from_lengths([2, 1]).unwrap(), pairs).unwrap();
+    let sorted = m.sort(1, SortOrder::Ascending).eval().unwrap();
+    assert_eq!(sorted.to_string(), "[[[1, 2], [3, 4]], [[5, 6]]]");
+    assert_eq!(sorted.into_content().into_storage(), [1, 2, 3, 4, 5, 6]);
+    let ends = m.quantiles(1, [0.0, 1.0], Interpolation::Linear).eval_dense().unwrap();
+    assert_eq!(ends.into_storage(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 5.0, 6.0]);
 }
 
 /// Floats of all kinds: the bits of the dense operations.

@@ -343,13 +343,14 @@ pub(super) fn read<S: Reader>(r: &Ragged<S>) -> Model<S::Elem> {
     Model { kinds: kinds.collect(), root: nest(&r.extents(), &tables, 0, &data) }
 }
 
-/// The results of an operation, whose form is known without them.
+/// The results of an operation, whose form is known without them; they are packed.
 pub(super) fn evaluated<C: RaggedCompute>(
     operation: DeferredRagged<C>,
 ) -> Result<Ragged<Vec<C::Elem>>> {
     let (form, found) = (operation.form(), operation.eval());
     if let Ok(found) = &found {
         assert_eq!(form, found.form());
+        assert_eq!(found.is_packed(), Ok(true));
     }
     found
 }
