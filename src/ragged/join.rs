@@ -137,7 +137,7 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
     let mut levels = upper;
     for k in 0..depth - number {
         let own = tables.iter().map(|levels| &levels[k]);
-        let above = own.clone().map(|level| level.above).sum();
+        let above = own.clone().map(|level| level.above).fold(0, usize::saturating_add);
         let lens =
             own.flat_map(|Level { bounds, .. }| (0..bounds.rows()).map(|row| bounds.row(row).len));
         let bounds = Bounds::Offsets(Offsets::from_lengths(lens)?);

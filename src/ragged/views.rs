@@ -143,12 +143,19 @@ impl<S> Ragged<S> {
 
     /// Makes the rows of a settled level fixed axes: those in front of it and `extents`, with these items.
     pub(super) fn fixed(self, number: usize, extents: &[usize], items: &Items) -> Result<Self> {
-        let Self { mut levels, mut content, .. } = self;
+        let Self { mut levels, content, .. } = self;
         let level = levels.remove(number);
-        let mut front: SmallVec<[usize; 4]> =
-            level.extents.iter().chain(extents).copied().collect();
-        let rows: usize = front.iter().product();
-        let count = level.above * rows;
+        let front: SmallVec<[usize; 4]> = level.extents.iter().chain(extents).copied().collect();
+        let tail = content.shape();
+        let behind = match levels.get(number) {
+            Some(below) => &below.extents[..],
+            None => tail.get(1..).unwrap_or_default(),
+        };
+        // Without items extents may be any, but levels have those of a shape that can be counted.
+        let above = (number > 0).then_some(level.above);
+        let to: Shape = above.into_iter().chain(front.iter().chain(behind).copied()).collect();
+        to.count()?;
+        let count = level.above * front.iter().product::<usize>();
         if let Some(below) = levels.get_mut(number) {
             let width = below.width();
             below.bounds = match (&below.bounds, items) {
@@ -160,16 +167,11 @@ impl<S> Ragged<S> {
                         .map(|row| items.at(row / width.max(1)) * width + row % width.max(1)),
                 )?,
             };
-            front.append(&mut below.extents.iter().copied().collect::<SmallVec<[usize; 4]>>());
-            below.extents = front.into_iter().collect();
+            below.extents = to.iter().skip(usize::from(number > 0)).copied().collect();
             below.above = level.above;
             return Ok(Self::of(levels, content));
         }
-        content = pick(content, items, count)?;
-        let tail = content.shape();
-        let above = (number > 0).then_some(level.above);
-        let to: Shape =
-            above.into_iter().chain(front).chain(tail.iter().skip(1).copied()).collect();
+        let content = pick(content, items, count)?;
         let content = content.rewrite(&mut |map| map.reshape(to.clone()))?;
         Ok(Self::of(levels, content))
     }

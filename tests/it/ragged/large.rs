@@ -84,6 +84,19 @@ fn joins_of_no_rows_take_no_time() {
     let shape = vec![usize::MAX, 0];
     let refused = concat(0, [none(), none(), none(), none()]).unwrap_err();
     assert_eq!(refused, Error::ShapeOverflow { shape });
+    let inner = || none().nest([1], Offsets::new(vec![0_u64, 1 << 62]).unwrap()).unwrap();
+    let joined = concat(2, [inner(), inner(), inner(), inner()]).unwrap();
+    assert_eq!(joined.form().unwrap().to_string(), "1 * var * 0 * var");
+}
+
+/// Extents that no shape has are refused, also where there are no rows.
+#[test]
+fn extents_that_cannot_be_counted_are_refused() {
+    let items = Tensor::from(Vec::<f64>::new());
+    let rows = Ragged::new([0, 1 << 62], Offsets::new(vec![0_u32]).unwrap(), items).unwrap();
+    let r = rows.nest([1], Offsets::new(vec![0_u32, 0]).unwrap()).unwrap();
+    let refused = r.select((.., .., .., vec![0_usize; 4])).map(drop).unwrap_err();
+    assert_eq!(refused, Error::ShapeOverflow { shape: vec![0, 1 << 62, 4] });
 }
 
 /// Folds of a fixed axis where there are no rows behind it, but any number of items in front of these.
