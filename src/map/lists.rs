@@ -22,7 +22,8 @@ pub trait IntoNumbers {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if they cannot be kept,
-    /// [`Error::ExpectedRank`](crate::Error::ExpectedRank) if their rank is not 1, and what evaluating them reports.
+    /// [`Error::ExpectedRank`](crate::Error::ExpectedRank) if their rank is not 1,
+    /// [`Error::InvalidOffsets`](crate::Error::InvalidOffsets) for offsets below 0, and what evaluating them reports.
     fn into_numbers(self) -> Result<Vec<usize>>;
 }
 

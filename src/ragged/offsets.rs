@@ -88,6 +88,10 @@ pub struct Offsets {
 
 impl IntoNumbers for &Offsets {
     fn into_numbers(self) -> Result<Vec<usize>> {
+        // Addresses do not tell which number is none.
+        if let OffsetTable::Negative(all) = &self.table {
+            ascending(&all[..], self.base, usize::MAX)?;
+        }
         self.numbers()
     }
 }
@@ -132,10 +136,8 @@ impl Offsets {
     pub fn shared<T: SharedInteger>(
         owner: impl AsRef<[T]> + Send + Sync + 'static,
     ) -> Result<Self> {
-        match owner.as_ref().iter().any(|x| x.number() < 0) {
-            true => Self::new(owner),
-            false => Ok(Self::of(T::table(owner).0)),
-        }
+        let is_negative = owner.as_ref().iter().any(|x| x.number() < 0);
+        if is_negative { Self::new(owner) } else { Ok(Self::of(T::table(owner).0)) }
     }
 
     fn of(table: OffsetTable) -> Self {
@@ -255,13 +257,11 @@ impl Offsets {
 
     /// All numbers.
     pub(super) fn numbers(&self) -> Result<Vec<usize>> {
-        let mut numbers = try_with_capacity(self.rows() + 1)?;
         let (rows, base) = (self.rows.start..self.rows.end + 1, self.base);
         with_slice!(&self.table, all => {
             let all = all.get(rows).unwrap_or(&[]);
-            numbers.extend(all.iter().map(|x| x.address().saturating_sub(base)));
-        });
-        Ok(numbers)
+            list(all.iter().map(|x| x.address().saturating_sub(base)))
+        })
     }
 
     /// Calls `visit` with the number and the length of each of some rows.

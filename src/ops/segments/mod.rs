@@ -65,8 +65,7 @@ pub trait Segments: IntoExpr + Sized {
     /// ```
     #[doc(alias = "reduceat")]
     fn segments(self, axis: usize, offsets: impl IntoNumbers) -> Parts<Self::Expr> {
-        let cut = offsets.into_numbers().map(Cut::Offsets);
-        Parts { e: self.into_expr(), axis, cut }
+        Parts::between(self.into_expr(), axis, offsets.into_numbers())
     }
 
     /// Elements with the same key: result `g` along `axis` is that of the elements, in order, whose
@@ -141,6 +140,18 @@ enum Cut {
 }
 
 impl<E: Expr> Parts<E> {
+    /// Those between offsets. What is wrong with these alone is told without the axis that they are for.
+    fn between(e: E, axis: usize, offsets: Result<Vec<usize>>) -> Self {
+        let extent = || e.shape().and_then(|shape| shape.extent(axis));
+        let cut = offsets.map(Cut::Offsets).map_err(|error| match (error, extent()) {
+            (Error::InvalidOffsets { at, offset, least, extent: usize::MAX, .. }, Ok(extent)) => {
+                Error::InvalidOffsets { at, offset, least, axis, extent }
+            }
+            (error, _) => error,
+        });
+        Self { e, axis, cut }
+    }
+
     /// Folds each part with any reducer.
     ///
     /// ```

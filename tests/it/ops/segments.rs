@@ -4,6 +4,7 @@ use super::along::{Compose, InOrder, Largest, Small, Total, each_lane, in_pools,
 use crate::support::fails;
 use lensor::arbitrary::Viewed;
 use lensor::prelude::*;
+use lensor::ragged::Offsets;
 use lensor::reduce::{Max, Mean, Reducer, Sum};
 use lensor::segments::Segments;
 use lensor::storage::Sparse;
@@ -237,6 +238,13 @@ fn errors_name_what_is_wrong() {
         t.segments(0, [0, 5]).fold(Sum).eval(),
         Error::InvalidOffsets { at: 1, offset: 5, least: 0, axis: 0, extent: 4 },
         "offset 1 of axis 0 is 5, expected 0 to 4",
+    );
+    let row = t.view().insert_axis(0).unwrap();
+    let negative = Offsets::new(vec![0_i64, -1, 2]).unwrap();
+    fails(
+        row.segments(1, &negative).fold(Sum).eval(),
+        Error::InvalidOffsets { at: 1, offset: -1, least: 0, axis: 1, extent: 4 },
+        "offset 1 of axis 1 is -1, expected 0 to 4",
     );
     fails(
         t.segments(0, [0, 1, 1]).fold(Max).eval(),
