@@ -146,13 +146,15 @@ pub(super) fn check(form: &Form, source: &Form, stretches: bool) -> Result<()> {
         };
         if let (Some(from), true) = (from, is_var(axis) && !same) {
             let mut wrong = None;
-            let differing = match (&lengths, &places) {
-                (Lengths::Fixed(rows, length), Places::First) => {
-                    Lengths::Fixed((*rows).min(1), *length)
+            let (differing, alike) = match &lengths {
+                Lengths::Fixed(rows, length) => {
+                    let alike = places.neighbours(*rows);
+                    (Lengths::Fixed(rows.div_ceil(alike), *length), alike)
                 }
-                _ => lengths.clone(),
+                lengths => (lengths.clone(), 1),
             };
-            differing.for_each(|row, expected| {
+            differing.for_each(|number, expected| {
+                let row = number * alike;
                 let found = match from {
                     Axis::Fixed(extent) => *extent,
                     Axis::Var(rows) => rows.length(places.at(row)),

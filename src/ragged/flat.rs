@@ -11,7 +11,7 @@ use crate::error::StorageError;
 use crate::error::{Error, Result};
 use crate::expr::check_copies;
 use crate::map::AddressMap;
-use crate::memory::try_with_capacity;
+use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
 use crate::storage::{Blocks, Reader, Stored, read_each};
 use crate::tensor::{IntoTensor, Tensor};
@@ -99,6 +99,9 @@ impl<S: Reader> Ragged<S> {
         let starts = match places {
             Places::Same => Starts::By(0, extent),
             Places::First => Starts::By(0, 0),
+            Places::Each(count) => {
+                Starts::List(Arc::new(list((0..items).map(|row| row / count * extent))?))
+            }
             Places::List(mut places) => {
                 places.iter_mut().for_each(|place| *place *= extent);
                 Starts::List(Arc::new(places))

@@ -191,11 +191,12 @@ impl Meeting<'_> {
             Some(Axis::Var(rows)) => rows.length(places.at(row)),
             _ => extent,
         };
-        let stays = |k: usize| {
-            matches!(self.places[k], Places::First) || !matches!(self.own[k], Some(Axis::Var(_)))
+        // One of the two is fixed.
+        let alike = |k: usize| match self.own[k] {
+            Some(Axis::Var(_)) => self.places[k].neighbours(self.items),
+            _ => self.items.max(1),
         };
-        let differing = if stays(0) && stays(1) { self.items.min(1) } else { self.items };
-        for row in 0..differing {
+        for row in (0..self.items).step_by(alike(0).min(alike(1))) {
             let found = [0, 1].map(|k: usize| length(self.own[k], self.places[k], row));
             let fits =
                 |&length: &usize| length == extent || length == 1 && self.stretch == Stretch::Rows;

@@ -12,6 +12,8 @@ pub(super) enum Places {
     Same,
     /// The first for all.
     First,
+    /// Each for so many neighbours.
+    Each(usize),
     List(Vec<usize>),
 }
 
@@ -20,7 +22,17 @@ impl Places {
         match self {
             Self::Same => item,
             Self::First => 0,
+            Self::Each(count) => item / count,
             Self::List(places) => places[item],
+        }
+    }
+
+    /// How many neighbours of `items` are known to have one place; at least 1.
+    pub(super) fn neighbours(&self, items: usize) -> usize {
+        match self {
+            Self::First => items.max(1),
+            Self::Each(count) => *count,
+            Self::Same | Self::List(_) => 1,
         }
     }
 }
@@ -133,7 +145,9 @@ pub(super) fn follow(places: Places, own: Option<&Axis>, to: &Lengths) -> Result
         (Some(Axis::Var(own)), Lengths::Var(rows), Places::Same) if rows.has_lengths_of(own) => {
             return Ok(places);
         }
-        (None | Some(Axis::Fixed(_)), Lengths::Fixed(_, 1), Places::Same) => return Ok(places),
+        (None | Some(Axis::Fixed(_)), Lengths::Fixed(_, 1), Places::Same | Places::Each(_)) => {
+            return Ok(places);
+        }
         // An item that is left may be another than the first.
         (Some(Axis::Fixed(own)), Lengths::Fixed(items, extent), _)
             if own == extent
@@ -144,6 +158,12 @@ pub(super) fn follow(places: Places, own: Option<&Axis>, to: &Lengths) -> Result
         (Some(Axis::Fixed(1)), _, Places::Same) if to.rows() == 1 => return Ok(Places::First),
         // However many rows there are.
         _ if count == 0 => return Ok(Places::List(Vec::new())),
+        (Some(Axis::Fixed(1)), Lengths::Fixed(_, extent), Places::Same) => {
+            return Ok(Places::Each(*extent));
+        }
+        (Some(Axis::Fixed(1)), Lengths::Fixed(_, extent), Places::Each(count)) => {
+            return Ok(Places::Each(count * extent));
+        }
         _ => {}
     }
     let mut all = try_with_capacity(count)?;

@@ -170,9 +170,27 @@ fn rows_without_elements_take_no_time() {
     }
     none.as_ragged_mut().assign(&one).unwrap();
     none.as_ragged_mut().assign(&nested).unwrap();
+    let pair =
+        Ragged::new([2, 1], Offsets::from_lengths([1, 1]).unwrap(), Tensor::from(vec![1.0; 2]));
+    let pair = pair.unwrap();
+    let mut nones = Tensor::full([2, rows, 0], 0.0).unwrap();
+    assert_eq!(
+        (&pair + &nones).eval().unwrap().form().unwrap().to_string(),
+        format!("2 * {rows} * 0")
+    );
+    nones.as_ragged_mut().assign(&pair).unwrap();
     let two = Ragged::from_nested(vec![vec![1.0, 2.0]]).unwrap();
     let error = (&two + &none).eval().map(drop).unwrap_err();
     assert!(matches!(error, Error::RaggedOperands { .. }), "{error}");
     let error = none.as_ragged_mut().assign(&two).unwrap_err();
     assert!(matches!(error, Error::RowLength { .. }), "{error}");
+    let items = Tensor::from(vec![1.0; 3]);
+    let other = Ragged::new([2, 1], Offsets::from_lengths([1, 2]).unwrap(), items).unwrap();
+    let error = (&other + &nones).eval().map(drop).unwrap_err();
+    let row = vec![1, 0];
+    let expected =
+        Error::RaggedOperands { argument: 2, items: 0, so_far: 2, row: row.clone(), axis: 2 };
+    assert_eq!(error, expected);
+    let error = nones.as_ragged_mut().assign(&other).unwrap_err();
+    assert_eq!(error, Error::RowLength { row, axis: 2, items: 2, expected: 0 });
 }
