@@ -50,9 +50,57 @@ pub(super) fn lowest_position(count: usize, period: usize, shift: usize, step: u
     }
 }
 
+/// Smallest `i` with `low <= (shift + i * step) mod period <= high`, if there is one; shift, step and bounds lie below the
+/// period. O(log period) steps.
+pub(super) fn first_within(
+    period: usize,
+    shift: usize,
+    step: usize,
+    [low, high]: [usize; 2],
+) -> Option<u128> {
+    let (period, width) = (period as u128, (high - low) as u128);
+    let low = (low as u128 + period - shift as u128) % period;
+    match low == 0 || low + width >= period {
+        true => Some(0),
+        false => first_multiple(step as u128, period, low, low + width),
+    }
+}
+
+/// Smallest `x` with `low <= a * x mod m <= high`, if there is one, for `a < m` and `0 < low <= high < m`.
+///
+/// Where no multiple of `a` falls into the interval before it wraps, one does after that wrap `y` for which `m * y` modulo
+/// `a` falls into the mirrored interval: the same question of smaller numbers.
+fn first_multiple(a: u128, m: u128, low: u128, high: u128) -> Option<u128> {
+    if a == 0 {
+        return None;
+    }
+    let x = low.div_ceil(a);
+    if a * x <= high {
+        return Some(x);
+    }
+    let wraps = first_multiple(m % a, a, a - high % a, a - low % a)?;
+    Some((low + m * wraps).div_ceil(a))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_within_is_found_over_the_walk() {
+        for period in 1..12 {
+            for (step, shift) in (0..period).flat_map(|step| (0..period).map(move |k| (step, k))) {
+                for (low, high) in (0..period).flat_map(|low| (low..period).map(move |k| (low, k)))
+                {
+                    let within =
+                        |i: &u128| (low..=high).contains(&((shift + *i as usize * step) % period));
+                    let expected = (0..period as u128).find(within);
+                    let found = first_within(period, shift, step, [low, high]);
+                    assert_eq!(found, expected, "{period} {shift} {step} {low} {high}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn lowest_position_is_the_minimum_over_the_walk() {

@@ -235,7 +235,7 @@ macro_rules! from_integers {
         }
         impl From<Range<$integer>> for Select {
             fn from(range: Range<$integer>) -> Self {
-                Self::range(clamp(range.start as i128)..clamp(range.end as i128))
+                reaching(range.start as i128, range.end as i128)
             }
         }
         impl From<RangeFrom<$integer>> for Select {
@@ -248,10 +248,7 @@ macro_rules! from_integers {
                 if range.is_empty() {
                     return Self::range(0..0);
                 }
-                let (start, last) = range.into_inner();
-                // An end beyond `isize` is cut, but the range still reaches what it starts with.
-                let start = (start as i128).min(isize::MAX as i128 - 1);
-                Self::range(clamp(start)..clamp(last as i128 + 1))
+                reaching(*range.start() as i128, *range.end() as i128 + 1)
             }
         }
         impl From<RangeToInclusive<$integer>> for Select {
@@ -267,6 +264,12 @@ macro_rules! from_integers {
     )* };
 }
 from_integers!(i32 isize usize);
+
+/// The range of these ends. An end beyond `isize` is cut, but what is not empty still reaches what it starts with.
+fn reaching(start: i128, end: i128) -> Select {
+    let start = if start < end { start.min(isize::MAX as i128 - 1) } else { start };
+    Select::range(clamp(start)..clamp(end))
+}
 
 fn clamp(index: i128) -> isize {
     index.clamp(isize::MIN as i128, isize::MAX as i128) as isize

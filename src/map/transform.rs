@@ -17,12 +17,15 @@ pub(super) fn bounded(bounds: impl RangeBounds<usize>, len: usize) -> Range<usiz
         Bound::Excluded(&before) => before.saturating_add(1),
         Bound::Unbounded => 0,
     };
-    let end = match bounds.end_bound() {
-        Bound::Included(&last) => last.saturating_add(1),
-        Bound::Excluded(&end) => end,
-        Bound::Unbounded => len,
-    };
-    start..end
+    match bounds.end_bound() {
+        // An end that cannot be told is cut, but the range still reaches what it starts with.
+        Bound::Included(&last) if start <= last => {
+            start.min(usize::MAX - 1)..last.saturating_add(1)
+        }
+        Bound::Included(&last) => start..last.saturating_add(1),
+        Bound::Excluded(&end) => start..end,
+        Bound::Unbounded => start..len,
+    }
 }
 
 impl AddressMap {

@@ -83,6 +83,7 @@ impl Iterator for Scan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::map::table::Table;
     use crate::map::{AxisMap, Layout, Pattern};
 
     /// Layouts of rank up to 3 with all mixtures of overlapping, repeated, falling and cyclic axes.
@@ -92,6 +93,8 @@ mod tests {
             axes.extend([AxisMap::linear(1, stride), AxisMap::linear(3, stride)]);
             let pattern = Pattern::Cyclic { period: 3, shift: 2, step: 1 };
             axes.push(AxisMap { extent: 4, stride, pattern });
+            let listed = |positions: [usize; 4]| Pattern::Listed(Table::new(positions));
+            axes.push(AxisMap { extent: 4, stride, pattern: listed([4, 0, 3, 0]) });
         }
         let mut layouts = vec![Layout::new(5, []), Layout::new(0, [AxisMap::linear(0, 1)])];
         for a in &axes {

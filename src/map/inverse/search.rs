@@ -1,17 +1,22 @@
 //! The indexes of one address in one layout, one at a time in row-major order.
 
 use super::boxes::fitting;
+use crate::error::Result;
 use crate::map::axis::{AxisMap, Pattern};
 use crate::map::layout::Layout;
-use crate::map::numbers::{gcd, inverse_modulo};
+use crate::map::numbers::{first_within, gcd, inverse_modulo};
+use crate::map::table::Table;
+use crate::memory::try_with_capacity;
 use crate::shape::Index;
+use std::cmp::Reverse;
 
 /// A depth-first search: digits are chosen from the first axis on, each such that the axes after it
 /// can still make up the rest.
 ///
 /// What the later axes make up lies in an interval and is a multiple of the common divisor of their
 /// strides. That is exact for one axis and nearly so for more, so few choices lead nowhere. On a
-/// linear axis the choices are an arithmetic progression and need no search of their own.
+/// linear axis the choices are an arithmetic progression, on a cycle those of a walk that fall into an
+/// interval; those of a listed axis are collected once.
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     axes: Vec<AxisMap>,
@@ -45,6 +50,14 @@ struct Frame {
     digit: Option<usize>,
     /// Whether some choice led to an index.
     fruitful: bool,
+    /// The digits of a listed axis that are left, the next one last.
+    listed: Option<Vec<usize>>,
+}
+
+impl Frame {
+    fn new(rest: i128) -> Self {
+        Self { rest, digit: None, fruitful: false, listed: None }
+    }
 }
 
 impl Search {
@@ -62,26 +75,62 @@ impl Search {
         }
         sums.reverse();
         let rest = address as i128 - layout.offset() as i128;
-        let first = Frame { rest, digit: None, fruitful: false };
-        let levels = if sums[0].allow(rest) { vec![first] } else { Vec::new() };
+        let levels = if sums[0].allow(rest) { vec![Frame::new(rest)] } else { Vec::new() };
         Self { axes, sums, levels }
     }
 
-    /// The first digit from `from` on after which the rest can be made up.
-    fn digit(&self, axis: &AxisMap, after: Sums, rest: i128, from: usize) -> Option<usize> {
-        if axis.stride == 0 {
+    /// The first digit of axis `k` from `from` on after which the rest can be made up.
+    fn digit(&mut self, k: usize, from: usize) -> Option<usize> {
+        let (axis, after, frame) = (&self.axes[k], self.sums[k + 1], &mut self.levels[k]);
+        if axis.stride == 0 || from >= axis.extent {
             return (from < axis.extent).then_some(from);
         }
-        let stride = axis.stride as i128;
-        if axis.pattern != Pattern::Linear {
-            let left = |digit| rest - stride * axis.position(digit) as i128;
-            return (from..axis.extent).find(|&digit| after.allow(left(digit)));
-        }
+        let (stride, rest) = (axis.stride as i128, frame.rest);
+        let fits = |position: usize| after.allow(rest - stride * position as i128);
         let (first, last) = fitting(axis, rest, after.low, after.high)?;
-        let first = first.max(from);
-        let digit = first + skipped(stride, rest, after.divisor, first);
-        (digit <= last).then_some(digit)
+        match &axis.pattern {
+            Pattern::Linear => {
+                let first = first.max(from);
+                let digit = first + skipped(stride, rest, after.divisor, first);
+                (digit <= last).then_some(digit)
+            }
+            Pattern::Cyclic { period, step, .. } => {
+                let mut digit = from;
+                while digit < axis.extent {
+                    let steps = first_within(*period, axis.position(digit), *step, [first, last])?;
+                    digit = usize::try_from(steps).ok()?.checked_add(digit)?;
+                    if digit < axis.extent && fits(axis.position(digit)) {
+                        return Some(digit);
+                    }
+                    digit += 1;
+                }
+                None
+            }
+            Pattern::Listed(table) => {
+                if frame.listed.is_none() {
+                    frame.listed = fitting_digits(table, first, last, fits).ok();
+                }
+                match &mut frame.listed {
+                    Some(digits) => digits.pop(),
+                    None => (from..axis.extent).find(|&digit| fits(axis.position(digit))),
+                }
+            }
+        }
     }
+}
+
+/// The digits at those positions of an interval that fit, descending.
+fn fitting_digits(
+    table: &Table,
+    first: usize,
+    last: usize,
+    fits: impl Fn(usize) -> bool,
+) -> Result<Vec<usize>> {
+    let pairs = table.invert()?.get(table.entries(first, last)).unwrap_or_default();
+    let mut digits = try_with_capacity(pairs.len())?;
+    digits.extend(pairs.iter().filter(|pair| fits(pair.0)).map(|pair| pair.1));
+    digits.sort_unstable_by_key(|&digit| Reverse(digit));
+    Ok(digits)
 }
 
 /// How far after `first` the next `x` with `stride * x = rest` modulo `divisor` stands, where there is
@@ -109,15 +158,16 @@ impl Iterator for Search {
                 self.levels.iter_mut().for_each(|level| level.fruitful = true);
                 return Some(self.levels.iter().filter_map(|level| level.digit).collect());
             };
-            let Frame { rest, digit, fruitful } = self.levels[k];
+            let Frame { rest, digit, fruitful, .. } = self.levels[k];
             // All digits of an axis of stride 0 lead to the same.
             let hopeless = axis.stride == 0 && digit.is_some() && !fruitful;
             let from = digit.map_or(0, |digit| digit + 1);
-            match self.digit(axis, self.sums[k + 1], rest, from).filter(|_| !hopeless) {
+            match self.digit(k, from).filter(|_| !hopeless) {
                 Some(digit) => {
+                    let axis = &self.axes[k];
                     let rest = rest - axis.stride as i128 * axis.position(digit) as i128;
                     self.levels[k].digit = Some(digit);
-                    self.levels.push(Frame { rest, digit: None, fruitful: false });
+                    self.levels.push(Frame::new(rest));
                 }
                 None => {
                     self.levels.pop();

@@ -80,3 +80,36 @@ fn an_address_behind_many_positions_of_a_link_has_all_its_indexes() {
         assert!(inverts(&map), "{repeats}");
     }
 }
+
+/// Axes that are rotated, repeated or listed are not searched digit by digit, however long they are and wherever they stand.
+#[test]
+fn many_indexes_of_rotated_and_listed_axes_are_found() {
+    let n = 1 << 40;
+    let long = AddressMap::row_major([n]).unwrap().windows(0, 2049).unwrap();
+    let rotated = long.rotate([1, 0]).unwrap();
+    let found: Vec<_> = rotated.to_global(n / 2).collect();
+    // The index of a window is one more after the rotation, and the place in it falls.
+    assert!(found.iter().enumerate().all(|(k, index)| **index == [n / 2 - 2047 + k, 2048 - k]));
+    assert_eq!(found.len(), 2049);
+
+    let n = 5000;
+    let shift = |k: usize| (k * 3571 + 17) % n;
+    let list: Vec<usize> = (0..n).map(shift).collect();
+    let square = AddressMap::from_strides([n, n], n - 1, [-1, 1]).unwrap();
+    for (map, expected) in [
+        (square.clone().rotate([0, 1]).unwrap(), (0..n).map(|i| [i, (i + 1) % n]).collect()),
+        (square.clone().rotate([1, 0]).unwrap(), (0..n).map(|i| [i, (i + n - 1) % n]).collect()),
+        (
+            square.clone().select((list.clone(), ..)).unwrap(),
+            (0..n).map(|i| [i, shift(i)]).collect(),
+        ),
+        (square.clone().select((list.clone(), ..)).unwrap().transpose([1, 0]).unwrap(), {
+            let mut turned: Vec<_> = (0..n).map(|i| [shift(i), i]).collect();
+            turned.sort();
+            turned
+        }),
+    ] {
+        let expected: Vec<[usize; 2]> = expected;
+        assert!(map.to_global(n - 1).map(|index| [index[0], index[1]]).eq(expected), "{map:?}");
+    }
+}

@@ -196,3 +196,12 @@ fn stages_below_a_new_one_merge() {
     assert_eq!(addresses(&map), [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]);
     assert_eq!(AddressMap::from_stages(map.stages().cloned().collect::<Vec<_>>()).unwrap(), map);
 }
+
+/// So do those below a stage that is added for an axis that strides cannot express.
+#[test]
+fn stages_below_a_stage_of_windows_merge() {
+    let map = AddressMap::row_major([6, 5]).unwrap().rotate([1, 0]).unwrap();
+    let map = map.reshape([2, 3, 5]).unwrap().rotate([0, 0, 1]).unwrap().windows(2, 2).unwrap();
+    assert_eq!(map.stages().count(), 2, "{map:?}");
+    assert_eq!(AddressMap::from_stages(map.stages().cloned().collect::<Vec<_>>()).unwrap(), map);
+}

@@ -7,6 +7,7 @@ use lensor::arbitrary::Chain;
 use lensor::map::{AxisMap, Layout, Pattern};
 use lensor::{AddressMap, Align, Error, Shape};
 use quickcheck::quickcheck;
+use std::ops::Bound;
 
 quickcheck! {
     /// Any operation with any arguments is refused exactly where the rules refuse it, and never panics.
@@ -110,4 +111,20 @@ fn reaches_far(axis: &AxisMap) -> bool {
 fn the_rank_that_was_asked_for_is_told() {
     let found = AddressMap::row_major([1]).unwrap().stretch(vec![1; 70], Align::Right);
     assert_eq!(found.unwrap_err(), Error::RankLimit { rank: 70, limit: 64 });
+}
+
+/// A range that is not empty reaches what it starts with, however far that is.
+#[test]
+fn ranges_beyond_all_indexes_are_refused() {
+    let map = || AddressMap::row_major([3]).unwrap();
+    let far = 1 << (usize::BITS - 1);
+    assert!(matches!(map().select((far..far + 1,)), Err(Error::Index { axis: 0, .. })));
+    assert!(matches!(map().select((far..=far,)), Err(Error::Index { axis: 0, .. })));
+    assert!(matches!(map().slice(0, far..far + 1), Err(Error::Index { axis: 0, .. })));
+    let (last, before) = (usize::MAX, Bound::Excluded(usize::MAX - 1));
+    assert!(matches!(map().slice(0, last..=last), Err(Error::Index { axis: 0, .. })));
+    let found = map().slice(0, (before, Bound::Included(last)));
+    assert!(matches!(found, Err(Error::Index { axis: 0, .. })));
+    assert_eq!(map().select((far..far,)).unwrap().shape(), [0]);
+    assert_eq!(map().select((far..2,)).unwrap().shape(), [0]);
 }
