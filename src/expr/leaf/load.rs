@@ -136,7 +136,11 @@ fn first_failure(
         positions.iter_mut().for_each(|p| *p = p.wrapping_add_signed(before));
         Ok(positions)
     };
-    if let (Supply::Blocks(grid), Some(load), None) = (local.supplies[k], load, local.relocates[k])
+    let blocks = match local.supplies[k] {
+        Supply::Blocks(grid) => load.map(|load| (grid, load)),
+        _ => None,
+    };
+    if let (Some((grid, load)), None) = (blocks, local.relocates[k])
         && let Some(area) = Area::to_copy(grid, &local.nest, k, &local.tables)
     {
         let mut failed: Vec<(BlockIndex, StorageError)> = Vec::new();
@@ -164,16 +168,28 @@ fn first_failure(
     if let Some(relocate) = local.relocates[k] {
         relocate.relocate(&mut addresses);
     }
+    // What is asked for once: a block, or an address.
+    let asked = |element: usize| match blocks {
+        Some((grid, _)) => (grid.sides.find(addresses[element]).0, 0),
+        None => (BlockIndex::new(), addresses[element]),
+    };
     let mut order = list(0..addresses.len())?;
-    order.sort_unstable_by_key(|&element| (addresses[element], positions[element]));
+    order.sort_unstable_by_key(|&element| (asked(element), positions[element]));
     let mut last = None;
     for element in order {
-        // Elements of one address follow one another, the first of them first.
-        if last.replace(addresses[element]) != Some(addresses[element])
-            && let Err(error) = read(addresses[element])
-        {
+        // Elements of one block or address follow one another, the first of them first.
+        let own = asked(element);
+        if last.as_ref() == Some(&own) {
+            continue;
+        }
+        let found = match blocks {
+            Some((grid, load)) => load(grid, &own.0),
+            None => read(own.1),
+        };
+        if let Err(error) = found {
             note(positions[element], &error);
         }
+        last = Some(own);
     }
     Ok(first)
 }

@@ -89,6 +89,7 @@ fn a_failing_load_is_the_first_index_in_its_block() {
             t.clone().transpose([1, 0]).unwrap(),
             t.clone().rotate([40, -30]).unwrap(),
             t.clone().flip(0).unwrap().slice(1, 3..120).unwrap(),
+            t.clone().transpose([1, 0]).unwrap().reshape(EXTENTS).unwrap().slice(0, 1..).unwrap(),
         ];
         for view in views {
             let index = first_of(&view, &block);
