@@ -803,6 +803,14 @@ pub enum Error {
         /// Index of the first such element.
         index: Vec<usize>,
     },
+    /// A checked sum, difference or product that does not fit its type.
+    #[error("the element at {index:?} does not fit {target}")]
+    ElementOverflow {
+        /// Index of the first such element.
+        index: Vec<usize>,
+        /// Name of the type.
+        target: &'static str,
+    },
     /// An expression or a storage nested too deeply through boxes.
     #[error(
         "{depth} boxes lie within one another and {limit} may: evaluate a part and go on from the result"
@@ -1177,6 +1185,9 @@ fn broadcast_reason(from: &[usize], to: &[usize], axis: usize) -> String {
     let missing = to.len().saturating_sub(from.len());
     match (axis.checked_sub(missing).and_then(|k| from.get(k)), to.get(axis)) {
         _ if to.len() < from.len() => format!("the rank falls from {} to {}", from.len(), to.len()),
+        (Some(source), Some(0)) => {
+            format!("axis {axis} has extent {source}, and only extent 0 goes to 0")
+        }
         (Some(source), Some(target)) => {
             format!("axis {axis} has extent {source}, and {target} is not a multiple of it")
         }

@@ -8,8 +8,14 @@ impl Error {
         match self {
             Self::Cast { index, .. }
             | Self::Arithmetic { index }
+            | Self::ElementOverflow { index, .. }
             | Self::Storage { index: Some(index), .. } => Some(index),
             _ => None,
         }
+    }
+
+    /// Whether an element of an operand could not be read or computed.
+    pub(crate) fn is_of_element(&self) -> bool {
+        matches!(self, Self::Storage { .. }) || self.copy().element_index().is_some()
     }
 }

@@ -7,7 +7,7 @@ use super::node::{Node, Tree, Worker};
 use crate::error::{Error, Result, StorageError};
 use crate::kernel::{Fault, Local, PerOperand, Place, Steps, Stop, Tile};
 use crate::map::AddressMap;
-use crate::shape::{Index, Shape};
+use crate::shape::{Align, Index, Shape};
 
 /// An expression at work whose errors are looked for, its element type erased.
 trait Suspect {
@@ -124,7 +124,7 @@ impl Wrong {
         match self {
             Self::Fault(Fault::Division) => Error::Arithmetic { index },
             Self::Fault(Fault::Cast { value, target }) => Error::Cast { index, value, target },
-            Self::Fault(Fault::Overflow { target }) => Error::Overflow { index, target },
+            Self::Fault(Fault::Overflow { target }) => Error::ElementOverflow { index, target },
             Self::Storage(source) => Error::Storage { index: Some(index), source },
         }
     }
@@ -167,9 +167,13 @@ fn error_at(
             {
                 return wrong.at(index);
             }
-            let mut maps: PerOperand<&AddressMap> = PerOperand::new();
-            maps.push(out);
-            e.leaves(&mut |leaf| maps.push(leaf.map));
+            // An operand that is stretched has its elements first at 0 along the axes that it lacks.
+            let (mut maps, shape) = (PerOperand::new(), out.shape());
+            maps.push(out.clone());
+            e.leaves(&mut |leaf| {
+                let stretched = leaf.map.clone().stretched(&shape, Align::Right);
+                maps.push(stretched.unwrap_or_else(|_| leaf.map.clone()));
+            });
             let global = maps.get(leaf).and_then(|map| map.to_global(source.address).next());
             Error::Storage { index: global.map(|index| index.to_vec()), source }
         }

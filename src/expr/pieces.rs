@@ -176,7 +176,7 @@ pub(crate) fn first_error<E: Expr>(whole: &Lazy<E>, error: Error) -> Error {
 /// The same, if there is one.
 #[cold]
 pub(crate) fn first_fault<E: Expr>(whole: &Lazy<E>, error: &Error) -> Option<Error> {
-    is_of_element(error).then(|| any_fault(whole)).flatten()
+    error.is_of_element().then(|| any_fault(whole)).flatten()
 }
 
 /// The first error of an element of an operand in row-major order, if there is one.
@@ -184,11 +184,7 @@ pub(crate) fn first_fault<E: Expr>(whole: &Lazy<E>, error: &Error) -> Option<Err
 pub(crate) fn any_fault<E: Expr>(whole: &Lazy<E>) -> Option<Error> {
     /// Elements that are evaluated at once.
     const PIECE: usize = 1 << 15;
-    for_each_piece(whole, PIECE, |_| Ok(())).err().filter(is_of_element)
-}
-
-fn is_of_element(error: &Error) -> bool {
-    matches!(error, Error::Cast { .. } | Error::Arithmetic { .. } | Error::Storage { .. })
+    for_each_piece(whole, PIECE, |_| Ok(())).err().filter(Error::is_of_element)
 }
 
 /// An error of a piece as one of the whole.

@@ -24,6 +24,15 @@ fn broadcast_names_the_axis_that_does_not_fit() {
 }
 
 #[test]
+fn broadcast_of_elements_to_none_is_refused() {
+    fails(
+        row_major([3]).broadcast([0]),
+        Error::Broadcast { from: vec![3], to: vec![0], axis: 0 },
+        "cannot broadcast [3] to [0]: axis 0 has extent 3, and only extent 0 goes to 0",
+    );
+}
+
+#[test]
 fn broadcast_to_lower_rank_names_the_ranks() {
     fails(
         row_major([3, 4]).broadcast([12]),

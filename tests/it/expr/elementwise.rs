@@ -190,7 +190,7 @@ macro_rules! checked_laws {
                     Some(first) => {
                         let index = operands.joint().index_at(first).unwrap().to_vec();
                         let target = std::any::type_name::<$elem>();
-                        found.unwrap_err() == Error::Overflow { index, target }
+                        found.unwrap_err() == Error::ElementOverflow { index, target }
                     }
                 }
             }
@@ -211,26 +211,45 @@ fn results_that_do_not_fit_are_told() {
     let t = Tensor::from_nested([[100_i8, 27], [28, -128]]).unwrap();
     assert_eq!(t.checked_add(27).slice(1, 1..).unwrap().to_vec().unwrap(), [54, -101]);
     let error = t.checked_add(100).eval().unwrap_err();
-    assert_eq!(error.to_string(), "the result at [0, 0] does not fit i8");
+    assert_eq!(error.to_string(), "the element at [0, 0] does not fit i8");
     assert!(t.checked_sub(1).eval().is_err() && t.checked_mul(2).eval().is_err());
     assert_eq!(t.checked_mul(1).eval().unwrap(), t);
     // Folds and ragged rows meet it as they meet other faults.
     assert_eq!(t.checked_add(100).max(1).eval().unwrap_err(), error);
     let r = lensor::ragged::Ragged::from_nested(vec![vec![1_u8, 255], vec![], vec![7]]).unwrap();
     assert_eq!(r.checked_sub(1).eval().unwrap().to_string(), "[[0, 254], [], [6]]");
-    assert!(r.checked_add(1).eval().is_err());
+    let second = Error::ElementOverflow { index: vec![0, 1], target: "u8" };
+    assert_eq!(r.checked_add(1).eval().unwrap_err(), second);
+    assert_eq!(r.checked_add(1).sum(1).eval().unwrap_err(), second);
+    // Pieces, lists and threads tell the index in the whole.
+    let t = Tensor::from(vec![0_i8, 0, 0, 127]);
+    let last = Error::ElementOverflow { index: vec![3], target: "i8" };
+    assert_eq!(t.checked_add(1).for_each_piece(2, |_| Ok::<_, Error>(())).unwrap_err(), last);
+    let list = Tensor::from_vec([2, 2, 1], vec![0, 1, 2, 3]).unwrap();
+    let listed = t.checked_add(1).take_at(&list).eval().unwrap_err();
+    assert_eq!(listed, Error::ElementOverflow { index: vec![1, 1], target: "i8" });
+    let x = Tensor::full([2, 1 << 17], i64::MAX).unwrap();
+    let y = x.map(|_| 0).eval().unwrap().into_storage();
+    let mut y = Tensor::from_vec([2, 1 << 17], y).unwrap();
+    y.set([1, 0], 1).unwrap();
+    let expected = Error::ElementOverflow { index: vec![1, 0], target: "i64" };
+    for threads in [1, 3] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let found = pool.install(|| x.checked_add(&y).sum(1).eval());
+        assert_eq!(found.unwrap_err(), expected, "{threads}");
+    }
 }
 
 #[test]
 fn results_of_sparse_operands_that_do_not_fit_are_told() {
     let s = Sparse::from_sorted(3, 0_u8, vec![1], vec![200]).unwrap();
     let s = Tensor::new([3], s).unwrap();
-    let told = "the result at [1] does not fit u8";
+    let told = "the element at [1] does not fit u8";
     assert_eq!(s.checked_add(55).to_vec().unwrap(), [55, 255, 55]);
     assert_eq!(s.checked_add(&s).eval().unwrap_err().to_string(), told);
     assert_eq!(s.checked_add(56).eval_sparse().unwrap_err().to_string(), told);
     let first = s.checked_sub(1).eval_sparse().unwrap_err();
-    assert_eq!(first.to_string(), "the result at [0] does not fit u8");
+    assert_eq!(first.to_string(), "the element at [0] does not fit u8");
     assert_eq!(s.checked_sub(1).eval().unwrap_err(), first);
     assert_eq!(s.checked_mul(1).eval_sparse().unwrap().storage().addresses(), [1]);
 }

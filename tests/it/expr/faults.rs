@@ -3,9 +3,11 @@
 use crate::model::all_indexes;
 use crate::support::Broken;
 use crate::views::{Slots, dense};
+use lensor::StorageError;
 use lensor::arbitrary::{Aligned, Viewed};
 use lensor::prelude::*;
 use quickcheck::quickcheck;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Index at row-major position `k`.
 fn index(shape: &Shape, k: usize) -> Vec<usize> {
@@ -175,4 +177,41 @@ fn faults_before_elements_that_cannot_be_read_come_first() -> Result<(), Error> 
         assert_eq!(index, first);
     }
     Ok(())
+}
+
+/// Elements that fail to be read at first.
+struct Flaky(AtomicUsize);
+
+impl Reader for Flaky {
+    type Elem = i32;
+
+    fn len(&self) -> usize {
+        3
+    }
+
+    fn read(&self, address: usize) -> i32 {
+        self.try_read(address).unwrap()
+    }
+
+    fn try_read(&self, address: usize) -> Result<i32, StorageError> {
+        let left =
+            self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        left.map_or(Ok(7), |_| Err(StorageError::new(address, "offline")))
+    }
+}
+
+/// An error that does not come again has an index of the result, whatever its operand lacks.
+#[test]
+fn what_fails_once_is_told_in_the_result() {
+    let mut told = 0;
+    for failures in 1..9 {
+        let t = Tensor::new([3], Flaky(AtomicUsize::new(failures))).unwrap();
+        let found = (Tensor::full([2, 3], 1).unwrap() + &t).eval();
+        if let Err(error) = found {
+            let Error::Storage { index: Some(index), .. } = error else { panic!("{error}") };
+            assert_eq!(index.len(), 2, "{failures}");
+            told += 1;
+        }
+    }
+    assert!(told > 0);
 }
