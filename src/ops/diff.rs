@@ -93,7 +93,13 @@ impl<T: Arithmetic> Compute for Differences<'_, T> {
     }
 
     fn collect(&self, _count: usize) -> Result<Vec<T>> {
-        let mut evaluated = self.first_pass()?.eval()?;
+        let mut evaluated = self.first_pass()?.eval().map_err(|mut error| {
+            // The first result that reads the element.
+            if let Some(digit) = error.element_index().and_then(|index| index.get_mut(self.axis)) {
+                *digit = digit.saturating_sub(self.n - DEEPEST);
+            }
+            error
+        })?;
         for _ in 1..self.n / DEEPEST {
             let extent = evaluated.shape()[self.axis];
             let next = few(evaluated.view().lazy(), self.axis, extent, DEEPEST)?.eval()?;

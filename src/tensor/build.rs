@@ -249,11 +249,18 @@ impl<R: Nested> Nested for Vec<R> {
     }
 }
 
-fn rows<R: Nested>(rows: impl IntoIterator<Item = R>, data: &mut Vec<R::Elem>) -> Result<Shape> {
+fn rows<R: Nested>(
+    rows: impl IntoIterator<Item = R, IntoIter: ExactSizeIterator>,
+    data: &mut Vec<R::Elem>,
+) -> Result<Shape> {
     let mut inner: Option<Shape> = None;
-    let mut count = 0;
-    for row in rows {
+    let (mut count, mut rows) = (0, rows.into_iter());
+    while let Some(row) = rows.next() {
         let shape = row.flatten(data)?;
+        // Rows that take no memory are all alike: without elements, as those of arrays of none are, they are only counted.
+        if size_of::<R>() == 0 && shape.contains(&0) {
+            return Ok(std::iter::once(1 + rows.len()).chain(shape.iter().copied()).collect());
+        }
         let first = inner.get_or_insert_with(|| shape.clone());
         // Rows of an equal number of rows may differ deeper down.
         let lengths = first.iter().zip(shape.iter()).find(|(a, b)| a != b);

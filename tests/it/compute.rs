@@ -3,6 +3,7 @@
 use lensor::lanes::{Interpolation, Lanes, Side, SortOrder::Ascending};
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
+use lensor::product::PlusTimes;
 use lensor::reduce::{CountNonzero, Reducer};
 use lensor::rolling::{Rolling, WindowEdge};
 use lensor::scan::Scan;
@@ -359,6 +360,9 @@ fn nothing_is_computed_for_no_elements() -> lensor::Result<()> {
     assert_eq!(sum().matmul(Tensor::full([2, 3], 1)?).eval()?.shape(), [0, 3]);
     assert_eq!(sum().count_nonzero(0).to_vec()?, [0, 0]);
     assert_eq!(none.matmul(t.cumsum(0).reshape([2, 1])?).eval()?.shape(), [0, 1]);
+    let sparse = Tensor::sparse([0, 2], 0_i64)?;
+    let column = t.cumsum(0).reshape([2, 1])?;
+    assert_eq!(sparse.times_dense(column, PlusTimes).eval()?.shape(), [0, 1]);
     let no_indexes = Tensor::from(Vec::<usize>::new());
     assert_eq!(t.cumsum(0).take_at((&no_indexes,)).eval()?.shape(), [0]);
     none.view_mut().try_add_assign(t.sum(..))?;

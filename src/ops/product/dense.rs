@@ -93,6 +93,9 @@ where
     fn fill(&self, out: &mut [MaybeUninit<S::Elem>]) -> Result<Filled> {
         let extents = self.pairing()?.extents;
         let [rows, depth, width] = extents;
+        if out.is_empty() {
+            return self.entries(extents).and(Filled::nothing(out));
+        }
         if width == 1 {
             let zero = Some(self.semiring.zero());
             return inner::overwrite(out, zero, |out| self.add_column(extents, out));

@@ -125,6 +125,9 @@ fn nested_lists_are_rectangular() {
         assert_eq!(Tensor::from_nested(deep).err(), ragged);
     }
     assert_eq!(Tensor::from_nested([[1, 2], [3, 4]]).unwrap().shape(), [2, 2]);
+    // Rows without elements take no memory, so there may be very many.
+    const MANY: usize = 1 << (usize::BITS * 5 / 8);
+    assert_eq!(Tensor::from_nested([[[0_u8; 0]; 3]; MANY]).unwrap().shape(), [MANY, 3, 0]);
     assert_eq!(Tensor::from_nested(Vec::<Vec<Vec<u8>>>::new()).unwrap().shape(), [0, 0, 0]);
 }
 
