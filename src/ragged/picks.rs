@@ -94,7 +94,9 @@ impl<S> Ragged<S> {
             }
         }
         let extents = [indexes.len()];
-        shown.fixed(number, if is_list { &extents } else { &[] }, &Items::List(items))
+        // The rows behind one item are a part of their table, however many there are.
+        let items = if let [item] = items[..] { Items::From(item) } else { Items::List(items) };
+        shown.fixed(number, if is_list { &extents } else { &[] }, &items)
     }
 
     /// Other rows of a settled level, each of items of the old one.
