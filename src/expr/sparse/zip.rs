@@ -271,16 +271,18 @@ impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
 
 /// Entries of the sparse operand that has the fewest: of expressions, those of one leaf.
 fn least_stored(e: &dyn Tree, counts: &[usize]) -> Option<usize> {
-    let operands = sparse_operands(e, counts)?;
-    let mut stored: Vec<usize> = Vec::new();
-    let mut numbers = operands.iter();
+    let mut stored = Vec::new();
     e.leaves(&mut |leaf| {
-        if let Some(&Some(operand)) = numbers.next() {
-            stored.resize(operand + 1, 0);
-            stored[operand] = stored[operand].max(leaf.stored());
-        }
+        stored.push(matches!(leaf.access, Access::Stored { .. }).then(|| leaf.stored()));
     });
-    stored.into_iter().min()
+    let mut leaves = &stored[..];
+    let operands = counts.iter().filter_map(|&count| {
+        let (own, rest) = leaves.split_at(count.min(leaves.len()));
+        leaves = rest;
+        // Of leaves that are all sparse.
+        own.iter().copied().reduce(|most, stored| Some(most?.max(stored?))).flatten()
+    });
+    operands.min()
 }
 
 /// For every leaf the number of its operand, if that is sparse; `None` if no operand is.

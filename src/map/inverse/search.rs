@@ -108,7 +108,7 @@ impl Search {
             }
             Pattern::Listed(table) => {
                 if frame.listed.is_none() {
-                    frame.listed = fitting_digits(table, first, last, fits).ok();
+                    frame.listed = fitting_digits(table, from, [first, last], fits).ok();
                 }
                 match &mut frame.listed {
                     Some(digits) => digits.pop(),
@@ -119,16 +119,17 @@ impl Search {
     }
 }
 
-/// The digits at those positions of an interval that fit, descending.
+/// The digits from `from` on at those positions of an interval that fit, descending.
 fn fitting_digits(
     table: &Table,
-    first: usize,
-    last: usize,
+    from: usize,
+    [first, last]: [usize; 2],
     fits: impl Fn(usize) -> bool,
 ) -> Result<Vec<usize>> {
     let pairs = table.invert()?.get(table.entries(first, last)).unwrap_or_default();
     let mut digits = try_with_capacity(pairs.len())?;
-    digits.extend(pairs.iter().filter(|pair| fits(pair.0)).map(|pair| pair.1));
+    let fitting = pairs.iter().filter(|pair| pair.1 >= from && fits(pair.0));
+    digits.extend(fitting.map(|pair| pair.1));
     digits.sort_unstable_by_key(|&digit| Reverse(digit));
     Ok(digits)
 }
