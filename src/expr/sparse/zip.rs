@@ -171,7 +171,7 @@ impl<E: Expr> Expr for ZipStored<E> {
         self.e.rewrite(&mut |map| change(map.stretched(&joint, Align::Right)?))?;
         self.computed = self.computed.take().or_else(|| self.result.get());
         self.map = match &self.computed {
-            Some(_) => change(self.map.as_ref().map_err(Error::copy)?.clone()),
+            Some(_) => Ok(change(self.map.as_ref().map_err(Error::copy)?.clone())?),
             None => Self::map_of(&self.e),
         };
         self.result = Arc::default();

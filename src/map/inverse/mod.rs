@@ -2,7 +2,7 @@
 //!
 //! All ways to reach an address are found at once where they are few, see [`boxes`]. Where they are
 //! many, one stage is searched index by index, see [`search`], and several stages are scanned. All three
-//! give the same indexes in the same order, and none keeps more than a bounded number of them.
+//! give the same indexes in the same order, and none keeps more of them than a bound or digits than a table has.
 
 mod boxes;
 mod search;
