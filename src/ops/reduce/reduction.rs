@@ -24,7 +24,8 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 /// A fold of an expression along some axes. What it folds is computed block by block, so a fold of an
-/// expression needs no memory for the operand.
+/// expression needs no memory for the operand, but where its view would be read in pieces far apart: up to 256 MiB are
+/// copied then.
 #[derive(Debug, Clone)]
 pub struct Fold<E, R> {
     e: E,
