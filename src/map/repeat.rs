@@ -169,15 +169,7 @@ impl AddressMap {
     /// The same view with a row-major stage on top.
     pub(super) fn restaged(mut self) -> Result<Self> {
         let top = Layout::of_shape(&self.shape())?;
-        loop {
-            // With fewer axes it may merge with the stages below it.
-            let stages = self.rest().len();
-            self.top = self.top.coalesced();
-            self = self.settled();
-            if self.rest().len() == stages {
-                break;
-            }
-        }
+        while self.merges_below(self.top.coalesced()) {}
         let below = std::mem::replace(&mut self.top, top);
         self.push_stage(below);
         Ok(self)

@@ -154,16 +154,21 @@ impl AddressMap {
                 self.top = merged;
                 return self.settled();
             }
-            // With fewer axes it may merge with the stages below it.
-            let stages = self.rest().len();
-            self.top = below;
-            self = self.settled();
-            if self.rest().len() == stages {
+            if !self.merges_below(below) {
                 let below = std::mem::replace(&mut self.top, top);
                 self.push_stage(below);
                 return self;
             }
         }
+    }
+
+    /// Puts the top stage with fewer axes, `top`, in its place, and merges it with the stages below it as far as these
+    /// let it then; returns whether they do.
+    pub(super) fn merges_below(&mut self, top: Layout) -> bool {
+        let stages = self.rest().len();
+        self.top = top;
+        *self = std::mem::take(self).settled();
+        self.rest().len() < stages
     }
 
     /// Puts `below` under the top stage.

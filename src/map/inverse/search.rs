@@ -95,14 +95,24 @@ impl Search {
                 (digit <= last).then_some(digit)
             }
             Pattern::Cyclic { period, step, .. } => {
-                let mut digit = from;
-                while digit < axis.extent {
+                // Positions come again after a period.
+                let (mut digit, end) = (from, axis.extent.min(from.saturating_add(*period)));
+                while digit < end {
                     let steps = first_within(*period, axis.position(digit), *step, [first, last])?;
                     digit = usize::try_from(steps).ok()?.checked_add(digit)?;
-                    if digit < axis.extent && fits(axis.position(digit)) {
-                        return Some(digit);
+                    // From there positions rise evenly for a while.
+                    let position = axis.position(digit);
+                    let (rise, left) = axis.pattern.run(digit);
+                    let left = left.min((last - position) / rise + 1);
+                    let each = stride * rise as i128 % after.divisor.max(1) as i128;
+                    let skip = skipped(each, rest - stride * position as i128, after.divisor, 0);
+                    let found = digit.checked_add(skip).filter(|found| *found < end);
+                    if let Some(found) = found.filter(|_| skip < left)
+                        && fits(axis.position(found))
+                    {
+                        return Some(found);
                     }
-                    digit += 1;
+                    digit = digit.saturating_add(left);
                 }
                 None
             }
@@ -137,6 +147,9 @@ fn fitting_digits(
 /// How far after `first` the next `x` with `stride * x = rest` modulo `divisor` stands, where there is
 /// one; 0 for divisor 0.
 fn skipped(stride: i128, rest: i128, divisor: usize, first: usize) -> usize {
+    if divisor <= 1 {
+        return 0;
+    }
     let common = gcd(divisor, stride.unsigned_abs() as usize);
     let period = divisor / common;
     if period <= 1 {

@@ -92,6 +92,14 @@ fn many_indexes_of_rotated_and_listed_axes_are_found() {
     assert!(found.iter().enumerate().all(|(k, index)| **index == [n / 2 - 2047 + k, 2048 - k]));
     assert_eq!(found.len(), 2049);
 
+    // Nor are those tried that other strides exclude.
+    let (far, few) = (1 << 51, 1 << 11);
+    let rotated =
+        AddressMap::from_strides([far, few], 0, [1, 1 << 40]).unwrap().rotate([1, 0]).unwrap();
+    let found: Vec<_> = rotated.to_global(far + 5).take(3).collect();
+    let expected = [1_usize, 2, 3].map(|k| [(k << 40) + 6, few - k]);
+    assert!(found.iter().map(|index| [index[0], index[1]]).eq(expected), "{found:?}");
+
     let n = 5000;
     let shift = |k: usize| (k * 3571 + 17) % n;
     let list: Vec<usize> = (0..n).map(shift).collect();
