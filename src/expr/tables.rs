@@ -206,16 +206,16 @@ macro_rules! checked_table {
     ($callback:ident $($prefix:tt)*) => {
         $callback! {
             $($prefix)*
-            /// The sum of integers, checked: one that does not fit is [`Error::ElementOverflow`](crate::Error::ElementOverflow) with its
-            /// index, where `+` wraps.
+            /// The sum of integers, checked: one that does not fit is
+            /// [`Error::ElementOverflow`](crate::Error::ElementOverflow) with its index, where `+` wraps.
             checked_add CheckedAddOp [Arithmetic + num_traits::CheckedAdd] |a, b| a.plus(b) => num_traits::CheckedAdd,
             [1_u8, 200] 55 => [56, 255];
-            /// The difference of integers, checked: one that does not fit is [`Error::ElementOverflow`](crate::Error::ElementOverflow)
-            /// with its index, where `-` wraps.
+            /// The difference of integers, checked: one that does not fit is
+            /// [`Error::ElementOverflow`](crate::Error::ElementOverflow) with its index, where `-` wraps.
             checked_sub CheckedSubOp [Arithmetic + num_traits::CheckedSub] |a, b| a.minus(b) => num_traits::CheckedSub,
             [9_u8, 200] 9 => [0, 191];
-            /// The product of integers, checked: one that does not fit is [`Error::ElementOverflow`](crate::Error::ElementOverflow) with
-            /// its index, where `*` wraps.
+            /// The product of integers, checked: one that does not fit is
+            /// [`Error::ElementOverflow`](crate::Error::ElementOverflow) with its index, where `*` wraps.
             checked_mul CheckedMulOp [Arithmetic + num_traits::CheckedMul] |a, b| a.times(b) => num_traits::CheckedMul,
             [1_u8, 25] 10 => [10, 250];
         }

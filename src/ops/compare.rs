@@ -15,7 +15,8 @@ const PIECE: usize = 1 << 16;
 
 /// Tensors are equal if their shapes and all their elements are; NaN differs from NaN.
 ///
-/// A storage that fails to read equals nothing; [`Tensor::try_equal`] returns the error instead.
+/// What cannot be compared is not equal: a storage that fails to read, memory that cannot be had, more than 2^33 elements
+/// of a sparse tensor beside a dense one. [`Tensor::try_equal`] returns the error instead.
 impl<S: Reader, R: Reader<Elem = S::Elem>> PartialEq<Tensor<R>> for Tensor<S>
 where
     S::Elem: PartialEq,

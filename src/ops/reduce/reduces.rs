@@ -70,7 +70,8 @@ type Out<O> = <<O as Reduces>::Reducer as Reducer<<<O as Reduces>::Expr as Expr>
 
 /// What is said of a fold, a scan, windows or segments before it is computed.
 impl<O: Reduces> Deferred<O> {
-    /// Takes only the elements beside which `mask` is true. The others are skipped, whatever they are.
+    /// Takes only the elements beside which `mask` is true. The others are skipped, whatever values they have,
+    /// but computed: one that cannot be is an error of the fold.
     ///
     /// The mask is stretched to the operand as operators do; one that the operand would have to be stretched to is
     /// [`Error::Operands`](crate::Error::Operands) when the result is computed.

@@ -17,7 +17,8 @@ use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, elements, first_error, selectors_around,
+    Boxes, COPIED_BYTES, Explanation, Expr, IntoExpr, Lazy, box_shape, elements, first_error,
+    selectors_around,
 };
 use crate::kernel::{Filled, inner};
 use crate::map::{IntoNumbers, Select};
@@ -255,8 +256,6 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
 
     /// A box of the operand, and how it is cut.
     fn ordered(&self, ranges: &[Range<usize>]) -> Result<Ordered<'_, E>> {
-        /// Bytes that are copied, unless they are no more than those of the keys.
-        const COPIED_BYTES: usize = 1 << 28;
         let (axis, extent) = (self.axis, self.e.shape()?.extent(self.axis)?);
         let mut e = Lazy(self.e.by_ref()).select(selectors_around(ranges, axis))?;
         let mut copied = None;
