@@ -207,8 +207,8 @@ impl<C: Compute> Deferred<C> {
     ///
     /// # Errors
     ///
-    /// [`Error::Axis`] and [`Error::RepeatedAxis`] for axes that the operand has not, the error that the operand
-    /// carries, and what the operation reports of shapes.
+    /// [`Error::Axis`] for an axis that the operand has not, [`Error::RepeatedAxis`] for one that is given twice,
+    /// the error that the operand carries, and what the operation reports of shapes.
     pub fn shape(&self) -> Result<Shape> {
         self.operation.shape()
     }
@@ -218,8 +218,10 @@ impl<C: Compute> Deferred<C> {
     ///
     /// # Errors
     ///
-    /// What [`Self::shape`] reports; what evaluating the operand reports; what the operation reports of elements,
-    /// with the index in its result; [`Error::OutOfMemory`] if the results cannot be kept.
+    /// What [`Self::shape`] reports, [`Error::ShapeOverflow`] if there are too many results; what evaluating the
+    /// operand reports; [`Error::WouldDensify`] for more than 2^33 elements of a sparse operand that would be read
+    /// one by one, see [`Lazy::densely`]; what the operation reports of elements, with the index in its result;
+    /// [`Error::OutOfMemory`] if the results cannot be kept.
     ///
     /// ```
     /// use lensor::prelude::*;

@@ -85,8 +85,9 @@ impl<E: Expr> Lazy<E> {
     ///
     /// # Errors
     ///
-    /// The error that the expression carries, if its operands do not align; [`Error::Cast`] and
-    /// [`Error::Arithmetic`] with the first failing index; [`Error::Storage`] if a storage fails;
+    /// The error that the expression carries, see [`Self::shape`], and [`Error::ShapeOverflow`] for too many
+    /// elements; what computing deferred operands reports; [`Error::Cast`], [`Error::Arithmetic`] and
+    /// [`Error::ElementOverflow`] with the first failing index; [`Error::Storage`] if a storage fails;
     /// [`Error::OutOfMemory`] if the result cannot be kept.
     ///
     /// ```
@@ -105,8 +106,8 @@ impl<E: Expr> Lazy<E> {
     /// # Errors
     ///
     /// As [`Self::eval`], and [`Error::Destination`] if the shape does not stretch to that of the destination,
-    /// [`Error::NotInjective`] if two indexes of the destination share an address. After an error the destination may
-    /// be partly written.
+    /// [`Error::NotInjective`] if two indexes of the destination share an address, and [`Error::WouldDensify`] as
+    /// for [`Tensor::assign`]. After an error the destination may be partly written.
     ///
     /// ```
     /// use lensor::prelude::*;

@@ -124,10 +124,9 @@ macro_rules! assignments {
             /// # Errors
             ///
             /// [`Error::Destination`](crate::Error::Destination) if `b` does not stretch to this shape,
-            /// [`Error::NotInjective`](crate::Error::NotInjective) if two indexes of this view share an
-            /// address, [`Error::Arithmetic`](crate::Error::Arithmetic) for an integer division by zero,
-            /// [`Error::Storage`](crate::Error::Storage) if a storage fails. After an error this tensor is
-            /// partly written.
+            /// [`Error::Arithmetic`](crate::Error::Arithmetic) for an integer division by zero, what evaluating
+            /// `b` reports, and otherwise as [`Tensor::zip_in_place`]. After an error this tensor may be partly
+            /// written.
             pub fn $try_method<R>(&mut self, b: R) -> Result<()>
             where
                 W::Elem: $Bound + Pairs<R>,

@@ -49,7 +49,8 @@ pub trait Pieces: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// What evaluating reports, with indexes of the whole, and what `visit` returns, which ends it.
+    /// What evaluating reports, with indexes of the whole, [`Error::WouldDensify`] for more than 2^33 elements of
+    /// a sparse operand, see [`Lazy::densely`], and what `visit` returns, which ends it.
     ///
     /// ```
     /// use lensor::prelude::*;

@@ -29,12 +29,13 @@ impl<W: Writer> Tensor<W> {
     /// Replaces every element of this view by a function of it. Takes no memory for results, but where the
     /// storage is sparse: then `f` is called for entries, and once for the fill value.
     ///
-    /// A panic in the closure reaches the caller; this view is then partly written, as it is after an error.
+    /// A panic in the closure reaches the caller; this view may be partly written then, and after an error.
     ///
     /// # Errors
     ///
-    /// [`Error::NotInjective`] if two indexes of this view share an address, [`Error::Storage`] if the
-    /// storage fails, [`Error::WouldDensify`] if the fill value changes under a part of sparse storage.
+    /// [`Error::NotInjective`] if two indexes of this view share an address, [`Error::Storage`] if the storage
+    /// fails, [`Error::WouldDensify`] if the fill value changes under a part of sparse storage that has entries,
+    /// but not for every element, [`Error::OutOfMemory`] if sparse storage cannot keep the new ones.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -56,8 +57,9 @@ impl<W: Writer> Tensor<W> {
     ///
     /// # Errors
     ///
-    /// As [`Self::map_in_place`], [`Error::Destination`] if `other` does not stretch to this shape, and what
-    /// the evaluation of `other` reports.
+    /// As [`Self::map_in_place`], [`Error::Destination`] if `other` does not stretch to this shape, what the
+    /// evaluation of `other` reports, and [`Error::WouldDensify`], see [`Lazy::densely`], for very many elements
+    /// of sparse storage beside an `other` that is not sparse.
     ///
     /// ```
     /// use lensor::Tensor;

@@ -187,8 +187,10 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool
     ///
     /// # Errors
     ///
-    /// What the operands carry, then in this order [`Error::CoreRank`], [`Error::CoreAxes`], [`Error::CoreExtent`],
-    /// [`Error::Operands`], [`Error::CoreUnknown`], [`Error::CoreComputed`] or [`Error::CoreRefused`].
+    /// What the operands carry, then in this order [`Error::CoreRank`], [`Error::CoreAxes`],
+    /// [`Error::CoreExtent`], [`Error::Operands`], [`Error::CoreRefused`], [`Error::CoreUnknown`] or
+    /// [`Error::CoreComputed`], and [`Error::RankLimit`] or [`Error::ShapeOverflow`] for a result of too many axes
+    /// or elements.
     ///
     /// ```
     /// use lensor::gufunc::matmul;
@@ -229,9 +231,11 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool
     ///
     /// # Errors
     ///
-    /// What [`Self::shapes`] reports, [`Error::MaskedOutput`] for a mask without values by [`Self::or`]; what evaluating
-    /// the operands reports; [`Error::Elementary`] if the function fails, with the first index of the loop, in
-    /// row-major order, at which it does; [`Error::OutOfMemory`] if results cannot be kept.
+    /// What [`Self::shapes`] reports, [`Error::Operands`] for a mask that does not stretch to the loop,
+    /// [`Error::MaskedOutput`] for one without values by [`Self::or`]; what evaluating the operands and the mask
+    /// reports; [`Error::WouldDensify`] for very many elements of a sparse one, see
+    /// [`Lazy::densely`](crate::Lazy::densely); [`Error::Elementary`] if the function fails, with the first index
+    /// of the loop, in row-major order, at which it does; [`Error::OutOfMemory`] if results cannot be kept.
     ///
     /// # Panics
     ///
@@ -263,6 +267,10 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool
     /// [`Error::NotInjective`] if two indexes of a destination share an address, [`Error::Storage`] if its storage
     /// fails. After an error the destinations may be partly written.
     ///
+    /// # Panics
+    ///
+    /// Panics if the function does.
+    ///
     /// ```
     /// use lensor::gufunc::minmax;
     /// use lensor::prelude::*;
@@ -282,7 +290,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool
     ///
     /// # Errors
     ///
-    /// What [`Self::shapes`] reports.
+    /// What [`Self::shapes`] reports, and [`Error::Operands`] for a mask that does not stretch to the loop.
     ///
     /// ```
     /// use lensor::gufunc::inner1d;

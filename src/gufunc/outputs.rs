@@ -120,7 +120,7 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>
     ///
     /// # Errors
     ///
-    /// As [`Self::shapes`].
+    /// As [`Self::shapes`], and [`Error::Operands`] for a mask that does not stretch to the loop.
     ///
     /// ```
     /// use lensor::gufunc::inner1d;

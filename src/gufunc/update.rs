@@ -77,9 +77,14 @@ impl<I: FirstAndRest, O: Single<Elem = I::First>, F: Elementary<I, O>> Gufunc<I,
     ///
     /// # Errors
     ///
-    /// [`Error::CoreAxes`] if the first input and the output are not alike, [`Error::Destination`] if the loop axes of
-    /// the others stretch those of the tensor, and what [`Call::assign_to`](super::Call::assign_to) reports. After an
-    /// error the tensor may be partly written.
+    /// [`Error::CoreAxes`] if the first input and the output are not alike, [`Error::Destination`] if the loop
+    /// axes of the others stretch those of the tensor, [`Error::WouldDensify`] for more than 2^33 elements of a
+    /// sparse tensor, and what [`Call::assign_to`](super::Call::assign_to) reports. After an error the tensor may
+    /// be partly written.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the function does.
     ///
     /// ```
     /// use lensor::gufunc::{sort, solve, Gufunc};

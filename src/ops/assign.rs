@@ -104,8 +104,8 @@ impl<W: Writer> Tensor<W> {
     ///
     /// # Errors
     ///
-    /// [`Error::NotInjective`] if two indexes of this view share an address, [`Error::Storage`] if the
-    /// storage fails.
+    /// [`Error::NotInjective`] if two indexes of this view share an address, [`Error::Storage`] if the storage
+    /// fails, [`Error::OutOfMemory`] if it is sparse and cannot keep the entries.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -123,10 +123,11 @@ impl<W: Writer> Tensor<W> {
     ///
     /// # Errors
     ///
-    /// [`Error::Destination`] if the shapes do not fit, [`Error::NotInjective`] if two indexes of this
-    /// view share an address, [`Error::WouldDensify`] for a source with entries whose fill value is not that of the sparse
-    /// storage of which this is a part, and what the evaluation of `source` reports. After an error this view may be partly
-    /// written.
+    /// [`Error::Destination`] if the shapes do not fit, [`Error::NotInjective`] if two indexes of this view share
+    /// an address, [`Error::WouldDensify`] for a source with entries whose fill value is not that of the sparse
+    /// storage of which this is a part, and, see [`Lazy::densely`], for very many elements of a source that is
+    /// sparse in part, if this storage is sparse; and what the evaluation of `source` reports. After an error this
+    /// view may be partly written.
     ///
     /// ```
     /// use lensor::Tensor;

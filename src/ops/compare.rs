@@ -35,7 +35,9 @@ macro_rules! comparisons {
             ///
             /// # Errors
             ///
-            /// What evaluating either operand reports: [`Error::Storage`] if a storage fails.
+            /// What evaluating either operand reports, [`Error::Storage`] if a storage fails for example, and
+            /// [`Error::WouldDensify`] for more than 2^33 elements of a sparse one beside a dense one, see
+            /// [`Lazy::densely`].
             ///
             /// ```
             /// use lensor::prelude::*;
@@ -58,7 +60,7 @@ macro_rules! comparisons {
             ///
             /// # Errors
             ///
-            /// [`Error::Operands`] if the shapes do not align, and what evaluating either operand reports.
+            /// [`Error::Operands`] if the shapes do not align, and what [`Self::try_equal`] reports.
             ///
             /// ```
             /// use lensor::prelude::*;

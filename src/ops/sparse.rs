@@ -14,8 +14,9 @@ impl<E: Expr<Elem: SameBits>> Lazy<E> {
     ///
     /// # Errors
     ///
-    /// [`Error::WouldDensify`] if the expression is sparse with another fill value, as all elements would
-    /// then be stored; otherwise as [`Self::eval`].
+    /// [`Error::WouldDensify`] if the expression is sparse with another fill value, as all elements would then be
+    /// stored, and, see [`Self::densely`], for very many elements of one that is sparse in part; otherwise as
+    /// [`Self::eval`].
     ///
     /// ```
     /// use lensor::prelude::*;

@@ -80,7 +80,9 @@ impl<S: Reader> Ragged<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it shrank, [`Error::OutOfMemory`].
+    /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it shrank, [`Error::OutOfMemory`], and
+    /// [`Error::WouldDensify`] for more than 2^33 elements of sparse content in rows that are not packed, which
+    /// are read one by one.
     ///
     /// ```
     /// use lensor::ragged::Ragged;

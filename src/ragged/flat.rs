@@ -134,7 +134,8 @@ impl<S: Reader> Ragged<S> {
 /// # Errors
 ///
 /// [`Error::Axis`], [`Error::ListLength`] unless there is one count for each item, [`Error::ShapeOverflow`] if the
-/// result has too many elements, [`Error::OutOfMemory`].
+/// result has too many elements, [`Error::WouldDensify`] for more than 2^33 elements of a sparse tensor, which are
+/// read one by one, [`Error::OutOfMemory`].
 ///
 /// ```
 /// use lensor::Tensor;

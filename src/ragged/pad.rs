@@ -42,9 +42,10 @@ impl<S: Reader> Ragged<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::RowLength`] for a row that is longer: [`Self::clip`] it first. [`Error::FixedAxis`] for another axis,
-    /// [`Error::RaggedAxes`] if there is another var axis, [`Error::WouldDensify`] for more than 2^33 elements of sparse
-    /// content, which are read one by one.
+    /// [`Error::RowLength`] for a row that is longer: [`Self::clip`] it first. [`Error::Axis`] and
+    /// [`Error::FixedAxis`] for another axis, [`Error::RaggedAxes`] if there is another var axis,
+    /// [`Error::ShapeOverflow`] for an extent that makes too many elements, [`Error::WouldDensify`] for more than
+    /// 2^33 elements of sparse content, which are read one by one, [`Error::OutOfMemory`].
     ///
     /// ```
     /// use lensor::ragged::Ragged;

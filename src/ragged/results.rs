@@ -55,8 +55,9 @@ macro_rules! ragged_results {
         ///
         /// # Errors
         ///
-        /// What [`Self::form`] reports; [`Error::Cast`], [`Error::Arithmetic`] and what else an
-        /// operation reports of elements, with the first failing index; [`Error::Storage`] if a storage fails;
+        /// What [`Self::form`] reports; [`Error::Cast`], [`Error::Arithmetic`] and what else an operation reports
+        /// of elements, with the first failing index; [`Error::Storage`] if a storage fails;
+        /// [`Error::WouldDensify`] for more than 2^33 elements of sparse content that would be read one by one;
         /// [`Error::OutOfMemory`].
         ///
         /// ```

@@ -37,9 +37,9 @@ use std::sync::Arc;
 ///
 /// # Errors
 ///
-/// When it is computed: [`Error::WouldDensify`] if no operand is sparse; [`Error::Operands`] if the shapes do not align;
-/// [`Error::Cast`] and [`Error::Arithmetic`] with the first failing index; [`Error::Storage`] if a storage
-/// fails; [`Error::OutOfMemory`] if the result cannot be kept.
+/// When it is computed: [`Error::WouldDensify`] if no operand is sparse; [`Error::Operands`] if the shapes do not
+/// align; [`Error::Cast`], [`Error::Arithmetic`] and [`Error::ElementOverflow`] with the first failing index;
+/// [`Error::Storage`] if a storage fails; [`Error::OutOfMemory`] if the result cannot be kept.
 ///
 /// ```
 /// use lensor::prelude::*;

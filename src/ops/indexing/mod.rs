@@ -56,7 +56,8 @@ pub trait Indexing: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// What evaluating this operand reports, and [`Error::OutOfMemory`] if the indexes cannot be kept.
+    /// What evaluating this operand reports, [`Error::WouldDensify`] for very many elements of a sparse operand
+    /// whose fill value is not 0, see [`Lazy::densely`], and [`Error::OutOfMemory`] if the indexes cannot be kept.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -81,15 +82,17 @@ pub trait Indexing: IntoExpr + Sized {
         Ok(Tensor::from_parts(map, found.digits))
     }
 
-    /// The elements at which a mask is true, in row-major order: a list. Elements elsewhere are not computed, nor read.
+    /// The elements at which a mask is true, in row-major order: a list. Elements elsewhere are not computed, but
+    /// by deferred operands, nor read, but with the block of storage in which others lie.
     ///
-    /// The mask is stretched to the operand; one that the operand would have to be stretched to is
-    /// [`Error::Operands`]. Computed at once, as the number of results follows from elements. Along one axis
-    /// [`compress`](Tensor::compress) selects by a mask, lazily.
+    /// The mask is stretched to the operand, never the operand to the mask. Computed at once, as the number of
+    /// results follows from elements. Along one axis [`compress`](Tensor::compress) selects by a mask, lazily.
     ///
     /// # Errors
     ///
-    /// What evaluating this operand and the mask reports, and [`Error::OutOfMemory`] if the elements cannot be kept.
+    /// [`Error::Operands`] for a mask that does not stretch to this operand, what evaluating this operand and the
+    /// mask reports, [`Error::WouldDensify`] for very many elements of a sparse mask whose fill value is not
+    /// `false`, see [`Lazy::densely`], and [`Error::OutOfMemory`] if the elements cannot be kept.
     ///
     /// ```
     /// use lensor::prelude::*;

@@ -20,8 +20,10 @@ impl<W: Writer> Tensor<W> {
     ///
     /// # Errors
     ///
-    /// [`Error::Axis`] if the axis does not exist, [`Error::NotInjective`] if two indexes of this view share
-    /// an address, [`Error::Storage`] if the storage fails, [`Error::OutOfMemory`] if some lanes cannot be kept.
+    /// [`Error::Axis`] if the axis does not exist, [`Error::WouldDensify`] for more than 2^33 elements of sparse
+    /// storage, which are read one by one, [`Error::NotInjective`] if two indexes of this view share an address;
+    /// [`Error::Storage`] if the storage fails and [`Error::OutOfMemory`] if some lanes cannot be kept, which may
+    /// leave this view partly written.
     ///
     /// ```
     /// use lensor::lanes::SortOrder::Ascending;
@@ -66,13 +68,12 @@ impl<W: Writer> Tensor<W> {
         })
     }
 
-    /// Sorts every lane of this view along `axis` by a comparison. Equal elements keep their order.
+    /// Sorts every lane of this view along `axis` by a comparison. Equal elements keep their order. Where
+    /// `compare` is not an order of all elements they come in some order.
     ///
     /// # Errors
     ///
     /// As [`Self::sort_in_place`].
-    ///
-    /// Where `compare` is not an order of all elements they come in some order.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -127,10 +128,10 @@ impl<W: Writer> Tensor<W> {
     ///
     /// # Errors
     ///
-    /// As [`Self::sort_in_place`], [`Error::Lanes`] or [`Error::Destination`] if the shapes do not go
-    /// together, [`Error::IndexAt`] for the first index that lies outside, [`Error::RepeatedIndex`] for the first that
-    /// stands in its lane already, as no order decides which value stays ([`Self::fold_at`] takes both), and what the
-    /// evaluation of the operands reports. [`Error::Storage`] leaves this view partly written.
+    /// As [`Self::sort_in_place`], [`Error::Lanes`] or [`Error::Destination`] if the shapes do not go together,
+    /// [`Error::IndexAt`] for the first index that lies outside, [`Error::RepeatedIndex`] for the first that
+    /// stands in its lane already, as no order decides which value stays ([`Self::fold_at`] takes both), and what
+    /// the evaluation of the operands reports.
     ///
     /// ```
     /// use lensor::Tensor;

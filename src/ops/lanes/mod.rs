@@ -181,8 +181,9 @@ macro_rules! quantiles {
 ///
 /// Tensors are borrowed; views, expressions and deferred operations are taken by value or by reference.
 ///
-/// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::OutOfMemory`] if
-/// results or one lane cannot be kept, and what the evaluation of the operand reports, see [`Lazy::eval`].
+/// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::RepeatedAxis`]
+/// if one of several is given twice, [`Error::OutOfMemory`] if results or one lane cannot be kept, and what the
+/// evaluation of the operand reports, see [`Lazy::eval`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no lanes",
     note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"
@@ -464,7 +465,7 @@ pub trait Lanes: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// When it is computed: [`Error::EmptyReduction`] if the axis has extent 0.
+    /// When it is computed: [`Error::EmptyReduction`] if an axis has extent 0.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -526,7 +527,7 @@ pub trait Lanes: IntoExpr + Sized {
         /// # Errors
         ///
         /// When it is computed: [`Error::Quantile`] if `q` does not lie between 0 and 1, and
-        /// [`Error::EmptyReduction`] if the axis has extent 0.
+        /// [`Error::EmptyReduction`] if an axis has extent 0.
         ///
         /// ```
         /// use lensor::lanes::Interpolation;

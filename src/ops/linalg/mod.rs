@@ -74,10 +74,12 @@ where
     /// operands of operators do. An operand of rank 1 is a row on the left, a column on the right, and its
     /// axis is not in the result: two of them give a tensor of rank 0. Follows NumPy's `matmul`.
     ///
-    /// Sparse operands are read as dense ones; [`Tensor::times_dense`] and [`Tensor::times_sparse`] multiply entries.
+    /// Sparse operands are read as dense ones, up to 2^33 elements, see [`Lazy::densely`]; [`Tensor::times_dense`]
+    /// and [`Tensor::times_sparse`] multiply entries.
     ///
     /// The shape, and with it the result, is [`Error::Contraction`] if the axes to be summed over differ,
     /// [`Error::Operands`] if those in front do not align, and [`Error::ExpectedRank`] for an operand of rank 0.
+    /// The result is [`Error::ShapeOverflow`] if it has too many elements.
     ///
     /// ```
     /// use lensor::linalg::Linalg;
@@ -111,11 +113,12 @@ where
     /// The result has the remaining axes of this operand, then those of `other`. Without pairs it is the
     /// outer product. Follows NumPy's `tensordot`.
     ///
-    /// Sparse operands are read as dense ones; [`Tensor::contract`] multiplies entries.
+    /// Sparse operands are read as dense ones, as by [`Self::matmul`]; [`Tensor::contract`] multiplies entries.
     ///
     /// The shape, and with it the result, is [`Error::Contraction`] with the first pair of axes that differ in
-    /// extent, [`Error::Axis`] for one that does not exist, [`Error::RepeatedAxis`] for one given twice,
-    /// [`Error::RankLimit`] and [`Error::ShapeOverflow`] for a product that is too large.
+    /// extent, [`Error::Axis`] for one that does not exist, [`Error::RepeatedAxis`] for one given twice, and
+    /// [`Error::RankLimit`] for a product of too many axes. The result is [`Error::ShapeOverflow`] if it has too
+    /// many elements.
     ///
     /// ```
     /// use lensor::linalg::Linalg;
@@ -140,7 +143,7 @@ where
     ///
     /// The result has the axes of this operand, then those of `other`.
     ///
-    /// The shape, and with it the result, is [`Error::RankLimit`] if there are too many axes, and
+    /// The shape, and with it the result, is [`Error::RankLimit`] if there are too many axes. The result is
     /// [`Error::ShapeOverflow`] if there are too many elements.
     ///
     /// ```

@@ -65,9 +65,10 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     ///
     /// # Errors
     ///
-    /// When it is computed: [`Error::NotSparse`] and [`Error::FillNotZero`] if this operand is dense, or its fill is
-    /// not the zero of the semiring; [`Error::Contraction`] if the axes differ in extent, [`Error::ExpectedRank`] for an
-    /// operand of rank 0, [`Error::ShapeOverflow`], [`Error::RankLimit`], [`Error::OutOfMemory`], [`Error::Storage`].
+    /// When it is computed: [`Error::NotSparse`] and [`Error::FillNotZero`] if this operand is dense, or its fill
+    /// is not the zero of the semiring; [`Error::Contraction`] if the axes differ in extent,
+    /// [`Error::ExpectedRank`] for an operand of rank 0, [`Error::ShapeOverflow`], [`Error::RankLimit`],
+    /// [`Error::Storage`], and what evaluating the dense operand reports, see [`Deferred::eval`].
     ///
     /// ```
     /// use lensor::product::OrAnd;
