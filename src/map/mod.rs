@@ -37,6 +37,7 @@ pub use axis::{AxisMap, Pattern};
 pub(crate) use divider::{Divider, Multiplier};
 pub use facts::Strided;
 pub use indexing::Counts;
+pub(crate) use inverse::Finder;
 pub use inverse::Globals;
 pub(crate) use layout::Axis;
 pub use layout::Layout;

@@ -1,5 +1,6 @@
 //! All ways to reach an address at once: boxes of indexes, merged in row-major order.
 
+use crate::error::Result;
 use crate::map::axis::{AxisMap, Pattern};
 use crate::map::layout::Layout;
 use crate::map::numbers::inverse_modulo;
@@ -12,8 +13,9 @@ use std::ops::Range;
 
 /// Most boxes that are kept.
 pub(super) const KEPT: usize = 1024;
-/// Most candidates that are tried to find those of one address.
+/// Most candidates that are tried to find those of one address, beside [`TRIED_EACH`] for each that is found.
 const TRIED: usize = 1 << 16;
+const TRIED_EACH: usize = 64;
 
 /// Indexes of a layout that read one of some addresses, ascending.
 #[derive(Debug, Clone)]
@@ -27,13 +29,13 @@ impl Boxes {
     /// All boxes of all `addresses`; `None` if there are too many or they are hard to find.
     pub(super) fn new(layout: &Layout, addresses: &[usize]) -> Option<Self> {
         // Without inverses the search tries all digits.
-        layout.invert().ok()?;
+        let finder = Finder::new(layout).ok()?;
         let mut rest = Vec::new();
-        if !layout.axes.iter().any(|axis| axis.extent == 0) {
-            let finder = Finder::new(layout);
-            for &address in addresses {
-                finder.collect(address, &mut rest)?;
-            }
+        for &address in addresses {
+            finder.boxes(address, &mut |product| {
+                rest.push(product.clone());
+                (rest.len() <= KEPT).then_some(())
+            })?;
         }
         let next = rest
             .iter_mut()
@@ -130,12 +132,12 @@ fn digits_at(Visited { axis, inverse, .. }: &Visited, position: usize) -> Option
     }
 }
 
-/// Finds the boxes of a layout that is not empty.
+/// Finds the boxes of a layout.
 ///
 /// Axes of stride 0 contribute all their digits. The others are visited by falling |stride|, keeping
 /// the interval that the remaining ones can still reach: nested strides leave one candidate a level,
 /// overlapping windows become a bounded search.
-struct Finder {
+pub(crate) struct Finder {
     offset: usize,
     /// Every digit of every axis.
     all: SmallVec<[Digits; 4]>,
@@ -154,7 +156,11 @@ struct Visited {
 }
 
 impl Finder {
-    fn new(layout: &Layout) -> Self {
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if tables of lists cannot be inverted.
+    pub(crate) fn new(layout: &Layout) -> Result<Self> {
+        layout.invert()?;
         let all = layout
             .axes
             .iter()
@@ -176,12 +182,36 @@ impl Finder {
             let term = axis.stride as i128 * axis.last_position() as i128;
             reach.push((reach[k].0 + term.min(0), reach[k].1 + term.max(0)));
         }
-        Self { offset: layout.offset(), all, axes, reach }
+        Ok(Self { offset: layout.offset(), all, axes, reach })
     }
 
-    /// Adds the boxes of `address`; `None` if there are too many then, or the search is long.
-    fn collect(&self, address: usize, found: &mut Vec<Product>) -> Option<()> {
-        let mut search = Descent { finder: self, sets: self.all.clone(), tried: 0, found };
+    /// Visits the indexes of `address`, in no order; `None` if the visitor ended that, or the search is long.
+    pub(crate) fn visit(
+        &self,
+        address: usize,
+        visitor: &mut dyn FnMut(&[usize]) -> Option<()>,
+    ) -> Option<()> {
+        self.boxes(address, &mut |product| {
+            product.done = false;
+            while let Some(index) = product.next() {
+                visitor(&index)?;
+            }
+            Some(())
+        })
+    }
+
+    /// Visits the boxes of `address`; `None` if the visitor ended that, or the search is long.
+    fn boxes(
+        &self,
+        address: usize,
+        visitor: &mut dyn FnMut(&mut Product) -> Option<()>,
+    ) -> Option<()> {
+        if self.all.iter().any(|digits| digits.count() == 0) {
+            return Some(());
+        }
+        let counters = self.all.iter().map(|_| 0).collect();
+        let product = Product { sets: self.all.clone(), counters, done: false };
+        let mut search = Descent { finder: self, product, left: TRIED, visitor };
         search.descend(self.axes.len(), address as i128 - self.offset as i128)
     }
 }
@@ -189,9 +219,11 @@ impl Finder {
 /// One search for the boxes of one address.
 struct Descent<'a> {
     finder: &'a Finder,
-    sets: SmallVec<[Digits; 4]>,
-    tried: usize,
-    found: &'a mut Vec<Product>,
+    /// The digits chosen so far.
+    product: Product,
+    /// Candidates that may still be tried.
+    left: usize,
+    visitor: &'a mut dyn FnMut(&mut Product) -> Option<()>,
 }
 
 impl Descent<'_> {
@@ -203,11 +235,8 @@ impl Descent<'_> {
     fn descend(&mut self, level: usize, rest: i128) -> Option<()> {
         let Some(below) = level.checked_sub(1) else {
             if rest == 0 {
-                if self.found.len() == KEPT {
-                    return None;
-                }
-                let counters = self.sets.iter().map(|_| 0).collect();
-                self.found.push(Product { sets: self.sets.clone(), counters, done: false });
+                self.left += TRIED_EACH;
+                (self.visitor)(&mut self.product)?;
             }
             return Some(());
         };
@@ -230,13 +259,10 @@ impl Descent<'_> {
 
     /// Goes on with axis `level` at `position`, if that is visited.
     fn take(&mut self, level: usize, rest: i128, position: usize) -> Option<()> {
-        self.tried += 1;
-        if self.tried > TRIED {
-            return None;
-        }
+        self.left = self.left.checked_sub(1)?;
         let visited = &self.finder.axes[level];
         if let Some(digits) = digits_at(visited, position) {
-            self.sets[visited.number] = digits;
+            self.product.sets[visited.number] = digits;
             self.descend(level, rest - visited.axis.stride as i128 * position as i128)?;
         }
         Some(())

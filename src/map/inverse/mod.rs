@@ -9,6 +9,7 @@ mod search;
 
 use super::AddressMap;
 use crate::shape::Index;
+pub(crate) use boxes::Finder;
 use boxes::{Boxes, KEPT};
 use search::Search;
 

@@ -11,8 +11,8 @@ mod repeat;
 
 use super::Tensor;
 use crate::error::{Error, Result, SparseFlaw};
-use crate::map::{AddressMap, Layout};
-use crate::memory::{list, owned, push, try_reserve_exact, try_with_capacity};
+use crate::map::{AddressMap, Finder, Layout};
+use crate::memory::{list, owned, push, try_reserve, try_reserve_exact, try_with_capacity};
 use crate::storage::{Reader, Sparse, Stored, sort_entries};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -210,16 +210,31 @@ fn searched<'a, T: Copy>(
     entries: &Entries<'_, T>,
     most: usize,
 ) -> Result<Option<Entries<'a, T>>> {
-    let (map, shape) = (AddressMap::from(stage.clone()), stage.shape());
+    let (finder, shape) = (Finder::new(stage)?, stage.shape());
     let (mut positions, mut values) = (Vec::new(), Vec::new());
     for (&address, &value) in entries.positions.iter().zip(&*entries.values) {
-        for index in map.to_global(address) {
-            if positions.len() == most {
-                return Ok(None);
+        let before = positions.len();
+        let mut pushed = Ok(());
+        let all = finder.visit(address, &mut |index| {
+            pushed = push(&mut positions, shape.ravel(index));
+            (pushed.is_ok() && positions.len() <= most).then_some(())
+        });
+        pushed?;
+        if all.is_none() && positions.len() <= most {
+            // Hard to find: in order, which takes longer for each.
+            positions.truncate(before);
+            for index in AddressMap::from(stage.clone())
+                .to_global(address)
+                .take(most.saturating_add(1) - before)
+            {
+                push(&mut positions, shape.ravel(&index))?;
             }
-            push(&mut positions, shape.ravel(&index))?;
-            push(&mut values, value)?;
         }
+        if positions.len() > most {
+            return Ok(None);
+        }
+        try_reserve(&mut values, positions.len() - before)?;
+        values.resize(positions.len(), value);
     }
     sort_entries(&mut positions, &mut values)?;
     Ok(Some(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) }))

@@ -139,6 +139,37 @@ fn picks_among_lists_and_windows_take_no_repeats_between() {
     assert_eq!(picked.stored_entries().unwrap().unwrap().addresses(), [1, 3]);
 }
 
+/// Entries in more windows than ways of one address are kept take no time for the elements between them.
+#[test]
+fn entries_in_windows_of_two_axes_cost_what_they_give() {
+    let (rows, columns, side) = (200, 1 << 44, 33);
+    let address = 100 * columns + (1 << 40);
+    let one = Sparse::from_sorted(rows * columns, 0, vec![address], vec![7]).unwrap();
+    let t = Tensor::new([rows, columns], one).unwrap();
+    let windows = t.windows(0, side).unwrap().windows(1, side).unwrap();
+    let position = |shape: &Shape, index: &[usize]| shape.position_of(index).unwrap();
+    let shape = windows.shape();
+    let entries = windows.stored_entries().unwrap().unwrap();
+    let expected = (0..side).flat_map(|i| (0..side).map(move |j| (i, j)));
+    let expected = expected
+        .map(|(i, j)| [68 + i, (1 << 40) - 32 + j, side - 1 - i, side - 1 - j])
+        .map(|index| position(&shape, &index));
+    assert!(entries.addresses().iter().copied().eq(expected));
+
+    // Beside repeated, rotated and listed axes.
+    let odd: Vec<usize> = (0..side).map(|k| k * 7 % side).collect();
+    let picked = windows.rotate([0, 0, 5, 0]).unwrap().select((.., .., .., odd.clone())).unwrap();
+    let turned = picked.broadcast([2, rows - side + 1, columns - side + 1, side, side]).unwrap();
+    let entries = turned.stored_entries().unwrap().unwrap();
+    assert_eq!(entries.addresses().len(), 2 * side * side);
+    let shape = turned.shape();
+    let all = entries.addresses().iter().map(|&position| shape.index_at(position).unwrap());
+    for index in all {
+        let (row, column) = (index[1] + (index[3] + side - 5) % side, index[2] + odd[index[4]]);
+        assert_eq!(row * columns + column, address, "{index:?}");
+    }
+}
+
 /// Transposes of large matrices, flips and lists of columns, against positions sorted by comparison.
 #[test]
 fn many_entries_are_ordered_like_few() {
