@@ -99,8 +99,8 @@ pub trait Blocks: Send + Sync {
 
 /// Storage in blocks that can be written a block at a time.
 pub trait BlocksMut: Blocks {
-    /// Replaces the elements of a block. Different blocks are stored by several threads at once. What is never looked at
-    /// ([`Blocks::load`]) has any values.
+    /// Replaces the elements of a block, which [`Blocks::load`] gives from then on. Different blocks are stored by several
+    /// threads at once. What is never looked at ([`Blocks::load`]) has any values.
     ///
     /// # Errors
     ///
@@ -129,7 +129,8 @@ pub trait BlocksMut: Blocks {
         self.store(index, &elements)
     }
 
-    /// Ends the writing of one assignment: what is held back is stored.
+    /// Ends the writing of one assignment: what is held back, though `load` gives it already, goes where it stays.
+    /// [`Chunked`](super::Chunked) asks for that at the end of assignments, flushes and its life.
     ///
     /// # Errors
     ///

@@ -29,6 +29,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use write::Saver;
 
 /// Bytes of blocks that a new cache holds.
 const BUDGET_BYTES: usize = 64 << 20;
@@ -84,7 +85,7 @@ where
     sides: Sides,
     cache: Cache<S::Elem>,
     claims: Claims,
-    /// How a block is stored, known since the first was changed.
+    /// How blocks are stored, known since the first was changed.
     saver: OnceLock<Saver<S>>,
     /// The last block that could not be stored to make room for one that is read: until others are changed or flushed,
     /// readers do not try it again.
@@ -96,8 +97,6 @@ where
 }
 
 type Starter<S> = fn(&Arc<Inner<S>>) -> io::Result<()>;
-
-type Saver<S> = fn(&S, &[usize], &[<S as Blocks>::Elem]) -> Result<(), StorageError>;
 type Check = dyn Fn() -> Result<(), StorageError> + Send + Sync;
 
 /// How often a cache was asked, and what for.
@@ -248,8 +247,8 @@ where
                 old.cache.forget(number);
             }
         }
-        if let Some(saver) = old.saver.get() {
-            inner.saver.get_or_init(|| *saver);
+        if let Some(&Saver { store, finish }) = old.saver.get() {
+            inner.saver.get_or_init(|| Saver { store, finish });
         }
         let chunked = Self::of(inner);
         let started = chunked.inner.starter.map_or(Ok(()), |(_, start)| start(&chunked.inner.0));
@@ -325,7 +324,7 @@ where
         if let Some(elements) = self.cache.unsaved(number) {
             count(&self.cache.counters.stores);
             let _inside = Inside::enter();
-            let saved = self.cache.timed(|| saver(&self.storage, &index, &elements));
+            let saved = self.cache.timed(|| (saver.store)(&self.storage, &index, &elements));
             saved.map_err(|error| self.named(&index, error))?;
             self.cache.stored(number, &elements);
         }
@@ -350,14 +349,21 @@ where
         self.named(index, StorageError::new(0, "another thread stores the block"))
     }
 
-    /// Stores all blocks that were changed, and tries each of them; the first error is reported.
+    /// Stores all blocks that were changed, trying each, and what the storage holds back; the first error is reported.
     fn flush(&self) -> Result<(), StorageError> {
         self.refused.store(usize::MAX, Ordering::Relaxed);
         let mut done = Ok(());
         for number in self.cache.changed() {
             done = done.and(self.save_or_taken(number));
         }
-        done
+        done.and(self.finish())
+    }
+
+    /// Has the storage below store what it holds back.
+    fn finish(&self) -> Result<(), StorageError> {
+        let Some(saver) = self.saver.get() else { return Ok(()) };
+        let _inside = Inside::enter();
+        (saver.finish)(&self.storage)
     }
 }
 
@@ -380,10 +386,11 @@ where
         if let Some(ahead) = &self.ahead {
             ahead.end();
         }
+        // After a panic of the storage the rest is stored all the same, and one that unwinds already goes on.
         for number in self.cache.changed() {
-            // After a panic of the storage the others are stored all the same, and one that unwinds already goes on.
             let _ = catch_unwind(AssertUnwindSafe(|| self.save_or_taken(number)));
         }
+        let _ = catch_unwind(AssertUnwindSafe(|| self.finish()));
     }
 }
 

@@ -11,6 +11,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+/// How the blocks of a storage are stored, known to those who only know that it can be read.
+pub(super) struct Saver<S: Blocks> {
+    pub(super) store: Store<S>,
+    pub(super) finish: fn(&S) -> Result<(), StorageError>,
+}
+
+type Store<S> = fn(&S, &[usize], &[<S as Blocks>::Elem]) -> Result<(), StorageError>;
+
+impl<S: BlocksMut> Saver<S> {
+    fn new() -> Self {
+        Self { store: S::store, finish: S::finish }
+    }
+}
+
 /// A cache that could not be taken off its storage: [`Chunked::into_inner`] gives it back.
 #[derive(Debug, thiserror::Error)]
 #[error("the storage cannot be taken from its cache: {error}")]
@@ -123,7 +137,7 @@ where
         address: usize,
         change: &mut dyn FnMut(&mut [S::Elem]),
     ) -> Result<(usize, InTheWay), StorageError> {
-        self.saver.get_or_init(|| S::store);
+        self.saver.get_or_init(Saver::new);
         self.refused.store(usize::MAX, Ordering::Relaxed);
         let Some(number) = self.sides.number(index) else {
             return Err(StorageError::new(address, format!("there is no block {index:?}")));
@@ -269,7 +283,7 @@ where
 {
     fn store(&self, index: &[usize], from: &[S::Elem]) -> Result<(), StorageError> {
         let inner = &self.inner;
-        inner.saver.get_or_init(|| S::store);
+        inner.saver.get_or_init(Saver::new);
         let len = inner.sides.block_len;
         let Some(number) = inner.sides.number(index).filter(|_| from.len() == len) else {
             return Err(StorageError::new(

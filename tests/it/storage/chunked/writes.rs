@@ -210,3 +210,63 @@ fn an_error_names_the_block_that_was_not_stored() {
     assert_eq!(chunked.flush().unwrap_err().address, 16);
     assert_eq!(chunked.unsaved().len(), 1);
 }
+
+/// Blocks that show what was stored at once, and put it where it stays when the writing ends.
+struct HeldBack {
+    below: BlockMemory<u32>,
+    held: AtomicUsize,
+}
+
+impl Blocks for HeldBack {
+    type Elem = u32;
+
+    fn extents(&self) -> &[usize] {
+        self.below.extents()
+    }
+
+    fn block(&self) -> &[usize] {
+        self.below.block()
+    }
+
+    fn load(&self, index: &[usize]) -> Result<Block<'_, u32>, StorageError> {
+        self.below.load(index)
+    }
+}
+
+impl BlocksMut for HeldBack {
+    fn store(&self, index: &[usize], from: &[u32]) -> Result<(), StorageError> {
+        self.held.fetch_add(1, Ordering::Relaxed);
+        self.below.store(index, from)
+    }
+
+    fn finish(&self) -> Result<(), StorageError> {
+        self.held.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Assignments, flushes, the end of a cache and taking its storage end the writing of the storage below.
+#[test]
+fn what_the_storage_below_holds_back_is_finished() {
+    let storage = HeldBack { below: blocks_of(&[64], &[8], &[0; 64]), held: AtomicUsize::new(0) };
+    let held = || storage.held.load(Ordering::Relaxed);
+    let tensor = || Tensor::new([64], Chunked::new(&storage).unwrap().with_blocks(1)).unwrap();
+    let mut t = tensor();
+    t.assign(7).unwrap();
+    assert_eq!(held(), 0);
+    t.set([3], 1).unwrap();
+    t.set([33], 2).unwrap(); // the first block makes room
+    assert_eq!(held(), 1);
+    t.storage().flush().unwrap();
+    assert_eq!(held(), 0);
+    t.set([3], 4).unwrap();
+    assert!(t.into_storage().into_inner().is_ok());
+    assert_eq!(held(), 0);
+    let mut t = tensor();
+    t.set([63], 5).unwrap();
+    t.set([0], 6).unwrap();
+    assert_eq!(held(), 1);
+    drop(t);
+    assert_eq!(held(), 0);
+    assert_eq!((tensor().get([63]), tensor().get([0]), tensor().get([33])), (Ok(5), Ok(6), Ok(2)));
+}
