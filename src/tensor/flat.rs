@@ -67,7 +67,11 @@ impl<S: Reader> Flat<S> {
             let left = if step == 1 { left } else { rest.len() };
             let (now, later) = rest.split_at_mut(left.min(rest.len()));
             let stride = along.wrapping_mul(step);
-            self.storage.read_run(address, stride, now).map_err(|error| {
+            let read = match stride {
+                0 => self.storage.try_read(address).map(|element| now.fill(element)),
+                _ => self.storage.read_run(address, stride, now),
+            };
+            read.map_err(|error| {
                 let distance = error.address.wrapping_sub(address) as isize;
                 let steps = distance.checked_div(stride).unwrap_or(0);
                 Self::at(position.wrapping_add_signed(steps.wrapping_mul(step)))(error)

@@ -91,9 +91,7 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
     }
 
     fn runs(&mut self) -> Option<()> {
-        let runs = sample::runs(self.len);
-        let distinct = runs.into_iter().filter(|run| run.step != 0 || run.count < 2);
-        for run in distinct.take(self.writes) {
+        for run in sample::runs(self.len).into_iter().take(self.writes) {
             let addresses: Vec<usize> = run.addresses().collect();
             self.write("write_run", &addresses, |storage, values| {
                 storage.write_run(run.start, run.step, values)

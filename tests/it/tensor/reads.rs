@@ -233,3 +233,36 @@ fn borders_are_read_in_runs_backwards() {
         assert_eq!(stepped, expected);
     }
 }
+
+/// Storage that keeps to what [`Reader`] says of steps.
+struct Stepped;
+
+impl Reader for Stepped {
+    type Elem = usize;
+
+    fn len(&self) -> usize {
+        4
+    }
+
+    fn read(&self, address: usize) -> usize {
+        address
+    }
+
+    fn read_run(&self, start: usize, step: isize, out: &mut [usize]) -> Result<(), StorageError> {
+        assert_ne!(step, 0);
+        lensor::storage::read_each(self, start, step, out)
+    }
+}
+
+/// Repeated elements are no runs, wherever the view lies below others.
+#[test]
+fn storage_is_not_asked_for_runs_of_one_element() {
+    let one = Tensor::new([4, 1], Stepped).unwrap().slice(0, 2..3).unwrap();
+    let row = one.view().broadcast([4, 1000]).unwrap();
+    let all_two = |found: lensor::Result<Vec<usize>>| found.unwrap().iter().all(|&x| x == 2);
+    let joined = lensor::tensor::concat(1, [row.view(), row.view()]).unwrap();
+    assert!(all_two(joined.to_vec()));
+    let stacked = lensor::tensor::stack(0, [row.view(), row.view()]).unwrap();
+    assert!(all_two(stacked.transpose([2, 0, 1]).unwrap().to_vec()));
+    assert!(all_two(pad(row, [(0, 0), (1, 1)], 2).unwrap().to_vec()));
+}

@@ -240,7 +240,6 @@ fn readers_that_lie() {
         ShortSlice in reader => Violation::SliceLen { method: "as_slice", .. },
         Slice in reader => Violation::Slice { method: "as_slice", .. },
         RunStep in reader => Violation::Run { .. },
-        RunZero in reader => Violation::Run { step: 0, .. },
         RunFails in reader => Violation::Fails { method: "read_run", .. },
         RunSucceeds in reader => Violation::Succeeds { method: "read_run", .. },
         Gather in reader => Violation::Gather { .. },
