@@ -266,16 +266,18 @@ impl Area {
         sides: &[usize],
     ) -> (isize, SmallVec<[isize; 4]>) {
         let weights = weights(sides);
-        let mut base = 0;
+        // Blocks that are longer than what they cover have strides of which only sums stay within bounds.
+        let mut base = 0_isize;
         for (axis, weight) in weights.iter().enumerate() {
-            base += (self.low[axis].wrapping_sub(origin[axis]) * weight) as isize;
+            let away = self.low[axis].wrapping_sub(origin[axis]).wrapping_mul(*weight);
+            base = base.wrapping_add(away as isize);
         }
         let strides = self.lanes.iter().map(|lane| match lane {
             None => 0,
             Some(lane) => {
-                let stride = lane.step * weights[lane.axis] as isize;
+                let stride = lane.step.wrapping_mul(weights[lane.axis] as isize);
                 let end = if stride < 0 { lane.reach.high } else { lane.reach.low };
-                base -= stride * end as isize;
+                base = base.wrapping_sub(stride.wrapping_mul(end as isize));
                 stride
             }
         });
