@@ -162,7 +162,10 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
             self.direct(|direct, elements, reducer| direct.fold(elements, reducer).map(Some));
         let results = match direct? {
             Some(results) => results,
-            None => evaluate(&erased(&self.e), &self.axes, self.keepdims, &self.reducer)?,
+            None => {
+                let e = erased(&self.e);
+                evaluate(&e, fold::is_sparse(&e), &self.axes, self.keepdims, &self.reducer)?
+            }
         };
         // A reducer that makes other states than it was asked for.
         match results.len() == count {
@@ -195,7 +198,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
             own.filter(|_| !reduced).unwrap_or(Select::All)
         });
         let e = Lazy(self.e.by_ref()).select(axes.collect::<Vec<_>>())?;
-        let data = evaluate(&erased(&e.0), &self.axes, self.keepdims, &self.reducer)?;
+        // As the whole is folded, whatever its boxes are.
+        let stored = fold::is_sparse(&erased(&self.e));
+        let data = evaluate(&erased(&e.0), stored, &self.axes, self.keepdims, &self.reducer)?;
         Tensor::new(result_shape(&e.shape()?, &self.axes, self.keepdims)?, data)
     }
 
@@ -251,14 +256,20 @@ fn checked<T: Copy + Send + Sync>(
     Ok((shape, reduced))
 }
 
-/// All results, compiled once for all operands of one element type.
-fn evaluate<T, R>(e: &Boxed<'_, T>, axes: &Axes, keepdims: bool, reducer: &R) -> Result<Vec<R::Out>>
+/// All results, of entries if they are asked for, compiled once for all operands of one element type.
+fn evaluate<T, R>(
+    e: &Boxed<'_, T>,
+    stored: bool,
+    axes: &Axes,
+    keepdims: bool,
+    reducer: &R,
+) -> Result<Vec<R::Out>>
 where
     T: Copy + Send + Sync,
     R: Reducer<T>,
 {
     let (shape, reduced) = checked(e, axes, Needs::of::<T, R>())?;
-    if fold::is_sparse(e) {
+    if stored {
         return reduce_to_dense(e, &reduced, keepdims, reducer);
     }
     fold::fold(e, &shape, &reduced, keepdims, reducer)
@@ -271,7 +282,8 @@ pub(crate) fn fold_dense<E: Expr, R: Reducer<E::Elem>>(
     reducer: &R,
 ) -> Result<Vec<R::Out>> {
     let axes = Axes::Listed((0..reduced.len()).filter(|&axis| reduced[axis]).collect());
-    evaluate(&erased(e), &axes, false, reducer)
+    let e = erased(e);
+    evaluate(&e, fold::is_sparse(&e), &axes, false, reducer)
 }
 
 /// [`Reduction::eval_sparse`], as [`evaluate`].

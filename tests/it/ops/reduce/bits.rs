@@ -1,10 +1,10 @@
 //! The same bits for every view and thread count.
 
 use super::{SHAPES, axis_sets, disguises, floats};
-use crate::support::Random;
+use crate::support::{Random, pool};
 use lensor::prelude::*;
 use lensor::reduce::*;
-use lensor::storage::FromFn;
+use lensor::storage::{FromFn, Sparse};
 use lensor::{Reader, Result};
 
 /// The bits of results that rounding may change.
@@ -209,5 +209,26 @@ fn integer_sums_are_exact() {
     exact! {
         i8 i128 i64 i16 i128 i64 i32 i128 i64 i64 i128 i64 isize i128 i64
         u8 u128 u64 u16 u128 u64 u32 u128 u64 u64 u128 u64 usize u128 u64
+    }
+}
+
+/// Whether entries or elements are folded is decided for the whole, whatever boxes it is assigned in.
+#[test]
+fn folds_of_sparse_views_have_the_same_bits_in_boxes() {
+    let (rows, columns) = (1 << 16, 23);
+    let step = rows * columns / (1 << 18);
+    let addresses: Vec<usize> = (0..1 << 18).map(|k| k * step + columns).collect();
+    let values = addresses.iter().map(|&k| (k % 7) as f64 / 3.0).collect();
+    let s = Sparse::from_sorted(rows * columns, 0.1, addresses, values).unwrap();
+    let t = Tensor::new([rows, columns], s).unwrap();
+    let v = t.view().windows(1, 8).unwrap().transpose([1, 0, 2]).unwrap();
+    let whole = v.view().sum(2).to_vec().unwrap();
+    for threads in 1..4 {
+        let mut out = Tensor::full([rows, 16], 0.0).unwrap();
+        let mut turned = out.view_mut().transpose([1, 0]).unwrap();
+        pool(threads).install(|| v.view().sum(2).assign_to(&mut turned)).unwrap();
+        let turned = turned.view().to_vec().unwrap();
+        let same = turned.iter().zip(&whole).all(|(x, y)| x.to_bits() == y.to_bits());
+        assert!(same, "{threads}");
     }
 }
