@@ -10,17 +10,16 @@ use crate::shape::Shape;
 /// Elements of sparse operands that are read one by one without having been asked for.
 pub(super) const MOST: usize = 1 << 33;
 
-/// Refuses to read very many elements of a sparse leaf one by one.
+/// Refuses to read very many elements of a sparse leaf one by one, of constants if there are no other leaves.
 pub(crate) fn check_reads(e: &dyn Tree, count: usize) -> Result<()> {
-    let mut stored = None;
+    let (mut stored, mut dense) = (None, false);
     if count > MOST {
-        e.leaves(&mut |leaf| {
-            if let Access::Stored { count } = leaf.access {
-                stored = stored.max(Some(count));
-            }
+        e.leaves(&mut |leaf| match leaf.access {
+            Access::Stored { count } => stored = stored.max(Some(count)),
+            _ => dense = true,
         });
     }
-    match stored {
+    match stored.filter(|&stored| stored > 0 || !dense) {
         Some(stored) => Err(Error::WouldDensify { stored, dense: count }),
         None => Ok(()),
     }

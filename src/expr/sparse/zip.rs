@@ -94,7 +94,7 @@ pub struct ZipStored<E: Expr> {
     e: E,
     counts: Vec<usize>,
     fill: E::Elem,
-    /// Of the result, row-major unless that was computed before; or why there is none.
+    /// The view of the result, row-major unless that is computed as a whole and viewed then; or why there is none.
     map: Result<AddressMap>,
     /// The result, where it is an operand of other expressions.
     result: Arc<SharedResult<Sparse<E::Elem>>>,
@@ -117,6 +117,11 @@ impl<E: Expr> ZipStored<E> {
 
     fn map_of(e: &E) -> Result<AddressMap> {
         e.shape().and_then(|shape| AddressMap::row_major(&shape))
+    }
+
+    /// Whether this is the result, and no view of it.
+    fn is_whole(&self) -> bool {
+        self.computed.is_none() && self.map == Self::map_of(&self.e)
     }
 }
 
@@ -151,11 +156,11 @@ impl<E: Expr> Expr for ZipStored<E> {
     }
 
     fn shape(&self) -> Result<Shape> {
-        self.e.shape()
+        self.map.as_ref().map(AddressMap::shape).map_err(Error::copy)
     }
 
     fn is_shaped(&self, shape: &Shape) -> bool {
-        self.e.is_shaped(shape)
+        self.map.as_ref().is_ok_and(|map| map.shape() == *shape)
     }
 
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
@@ -167,13 +172,17 @@ impl<E: Expr> Expr for ZipStored<E> {
     }
 
     fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
+        self.computed = self.computed.take().or_else(|| self.result.get());
+        let map = self.map.as_ref().map_err(Error::copy)?;
+        let (count, view) = (map.count(), change(map.clone())?);
+        // What is computed, or would be computed again for each repeat, is viewed; otherwise only the view is computed.
+        if view.count() > count || !self.is_whole() {
+            self.map = Ok(view);
+            return Ok(());
+        }
         let joint = self.e.shape()?;
         self.e.rewrite(&mut |map| change(map.stretched(&joint, Align::Right)?))?;
-        self.computed = self.computed.take().or_else(|| self.result.get());
-        self.map = match &self.computed {
-            Some(_) => Ok(change(self.map.as_ref().map_err(Error::copy)?.clone())?),
-            None => Self::map_of(&self.e),
-        };
+        self.map = Self::map_of(&self.e);
         self.result = Arc::default();
         Ok(())
     }
@@ -199,7 +208,8 @@ impl<E: Expr> Expr for ZipStored<E> {
     }
 
     fn stored_only(&self) -> Option<StoredOnly<'_, E::Elem>> {
-        Some(StoredOnly { e: &self.e, counts: &self.counts, fill: self.fill })
+        let whole = StoredOnly { e: &self.e, counts: &self.counts, fill: self.fill };
+        Some(whole).filter(|_| self.is_whole())
     }
 }
 

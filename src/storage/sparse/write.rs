@@ -1,7 +1,7 @@
 //! Writing sparse storage: values equal to the fill erase, blocks are merged in one sweep.
 
-use super::Sparse;
 use super::sort::sorted_entries;
+use super::{Sparse, check_counts};
 use crate::dtype::SameBits;
 use crate::error::{Result, StorageError};
 use crate::memory::{list, try_reserve, try_with_capacity};
@@ -112,6 +112,7 @@ impl<T: SameBits + Send + Sync> StoredMut for Sparse<T> {
         addresses: Vec<usize>,
         values: Vec<T>,
     ) -> Result<()> {
+        check_counts(&addresses, &values)?;
         let end = ordinals.end.min(self.addresses.len());
         let ordinals = ordinals.start.min(end)..end;
         if ordinals == (0..self.addresses.len()) {

@@ -89,3 +89,46 @@ fn parts_of_evaluations_view_what_was_computed() {
         "sort": |t| t.sort(0, SortOrder::Ascending);
     }
 }
+
+/// Views that repeat a result do not compute it again for each repeat, nor list the entries of their operands so often.
+#[test]
+fn repeats_of_results_are_not_computed() {
+    let n = 1 << 15;
+    let all = (0..n).map(|k| [k]).collect::<Vec<_>>();
+    let a = Tensor::from_coordinates([n], 0, &all, vec![3_i64; n], Duplicates::Refuse).unwrap();
+    let calls = AtomicUsize::new(0);
+    let z = zip_stored((&a, &a), 0, |(x, y)| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        x * y
+    });
+    let d = Tensor::full([n, n], 1_i64).unwrap();
+    let both = (&z + &d).transpose([1, 0]).unwrap().slice(0, 5..9).unwrap();
+    assert_eq!(both.view().sum(..).item().unwrap(), 10 * 4 * n as i64);
+    assert_eq!(calls.swap(0, Ordering::Relaxed), n);
+    let wide = z.view().broadcast([2, n]).unwrap();
+    assert_eq!(wide.shape().unwrap(), [2, n]);
+    assert_eq!((wide.view() + 1).slice(1, 0..7).unwrap().sum(1).to_vec().unwrap(), [70, 70]);
+    assert_eq!(wide.rotate([0, 1]).unwrap().sum(0).to_vec().unwrap(), vec![18; n]);
+    // Views that repeat nothing compute what they show.
+    calls.store(0, Ordering::Relaxed);
+    assert_eq!(z.view().slice(0, 2..7).unwrap().sum(..).item().unwrap(), 45);
+    assert_eq!(calls.load(Ordering::Relaxed), 5);
+}
+
+/// Views that are made while the result is held are views of that, in boxes too.
+#[test]
+fn views_made_in_an_evaluation_show_what_they_should() {
+    let values = (0..9).collect::<Vec<i64>>();
+    let a = Tensor::from_vec([3, 3], values).unwrap().to_sparse(0).unwrap();
+    let z = zip_stored((&a, &a), 0, |(x, y)| x + y);
+    let rows = z.view().sum(1).to_vec().unwrap();
+    let none = Tensor::full([3, 3], 0_i64).unwrap();
+    let held = (&z + &none).map(|x| {
+        let turned = z.view().transpose([1, 0]).unwrap();
+        assert_eq!(turned.view().sum(0).to_vec().unwrap(), rows);
+        let boxed = turned.boxed().transpose([1, 0]).unwrap();
+        assert_eq!(boxed.sum(1).to_vec().unwrap(), rows);
+        x
+    });
+    assert_eq!(held.sum(1).to_vec().unwrap(), rows);
+}
