@@ -233,7 +233,7 @@ macro_rules! one {
                 arranged: &[Arrangement],
                 run: impl FnOnce(&mut <$O as cores::Outputs>::Destinations<'_>) -> Result<()>,
             ) -> Result<()> {
-                let mut out = Arranged::new(self, &arranged[0])?;
+                let mut out = Arranged::new(self, &arranged[0], Some(<_>::default()))?;
                 run(&mut (&mut out as &mut dyn Destination<W::Elem>,).into())
             }
         }
@@ -257,7 +257,7 @@ where
     ) -> Result<()> {
         let mut outs: SmallVec<[_; N]> = SmallVec::new();
         for (out, arranged) in self.into_iter().zip(arranged) {
-            outs.push(Arranged::new(out, arranged)?);
+            outs.push(Arranged::new(out, arranged, Some(<_>::default()))?);
         }
         let found = outs.len();
         let all: SmallVec<[&mut dyn Destination<W::Elem>; N]> =
@@ -280,7 +280,7 @@ macro_rules! destination_methods {
             arranged: &[Arrangement],
             run: impl FnOnce(&mut <$O as cores::Outputs>::Destinations<'_>) -> Result<()>,
         ) -> Result<()> {
-            let mut outs = ($(Arranged::new(self.$k, &arranged[$k])?,)*);
+            let mut outs = ($(Arranged::new(self.$k, &arranged[$k], Some(<_>::default()))?,)*);
             run(&mut ($(&mut outs.$k as &mut dyn Destination<$W::Elem>,)*).into())
         }
     };

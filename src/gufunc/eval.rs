@@ -171,7 +171,8 @@ impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
         function: &dyn Function<I, O>,
         outs: &mut <O as cores::Outputs>::Destinations<'_>,
     ) -> Result<()> {
-        let (work, kept) = (self.work(function, true), self.operands.1.is_some());
+        let (work, kept) =
+            (self.work(function, true), self.operands.1.is_some() && self.or.is_none());
         self.calls().assign::<Masked<I>, O>(&self.operands, outs, kept, &work)
     }
 }

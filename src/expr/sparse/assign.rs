@@ -44,6 +44,53 @@ pub(in crate::expr) fn assign_entries<T: Copy + Send + Sync>(
 /// Computes a box of what is assigned to a storage, in row-major order.
 type Part<'p, W> = &'p dyn Fn(&W, &[Range<usize>]) -> Result<Vec<<W as Reader>::Elem>>;
 
+/// Elements on their way to a view of sparse storage, box by box: its entries are replaced once, at the end.
+#[derive(Debug)]
+pub(crate) struct Gathered<T> {
+    addresses: Vec<usize>,
+    values: Vec<T>,
+}
+
+impl<T> Default for Gathered<T> {
+    fn default() -> Self {
+        Self { addresses: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl<T: Copy> Gathered<T> {
+    /// Keeps those of the elements, in row-major order, of a part of the view that are not the fill value. Tells whether
+    /// the storage is sparse.
+    pub(crate) fn add<W: Writer<Elem = T> + ?Sized>(
+        &mut self,
+        part: &AddressMap,
+        writer: &mut W,
+        elements: &[T],
+    ) -> Result<bool> {
+        let Some(storage) = writer.stored_mut() else { return Ok(false) };
+        let mut positions = Vec::new();
+        for (position, &value) in elements.iter().enumerate() {
+            if !storage.is_fill(value) {
+                push(&mut positions, position)?;
+                push(&mut self.values, value)?;
+            }
+        }
+        try_reserve(&mut self.addresses, positions.len())?;
+        part.addresses_at(&positions, &mut self.addresses);
+        Ok(true)
+    }
+
+    /// Replaces the entries of the view, whose elements were all added. Tells whether the storage is sparse.
+    pub(crate) fn replace<W: Writer<Elem = T> + ?Sized>(
+        mut self,
+        map: &AddressMap,
+        writer: &mut W,
+    ) -> Result<bool> {
+        let Some(storage) = writer.stored_mut() else { return Ok(false) };
+        sort_entries(&mut self.addresses, &mut self.values)?;
+        replace(map, storage, self.addresses, self.values).map(|()| true)
+    }
+}
+
 /// Replaces the entries of a view of sparse storage by the elements of a source that are not the fill value: `part` computes
 /// each of these boxes of them. Tells whether the storage is sparse.
 pub(crate) fn assign_dense<W: Writer + ?Sized>(
@@ -52,23 +99,15 @@ pub(crate) fn assign_dense<W: Writer + ?Sized>(
     boxes: Boxes,
     part: Part<'_, W>,
 ) -> Result<bool> {
-    let (mut addresses, mut values) = (Vec::new(), Vec::new());
+    let mut gathered = Gathered::default();
     for ranges in boxes {
         let elements = part(writer, &ranges)?;
-        let Some(storage) = writer.stored_mut() else { return Ok(false) };
-        let mut positions = Vec::new();
-        for (position, &value) in elements.iter().enumerate() {
-            if !storage.is_fill(value) {
-                push(&mut positions, position)?;
-                push(&mut values, value)?;
-            }
+        let own = map.clone().select(selectors(&ranges))?;
+        if !gathered.add(&own, writer, &elements)? {
+            return Ok(false);
         }
-        try_reserve(&mut addresses, positions.len())?;
-        map.clone().select(selectors(&ranges))?.addresses_at(&positions, &mut addresses);
     }
-    let Some(storage) = writer.stored_mut() else { return Ok(false) };
-    sort_entries(&mut addresses, &mut values)?;
-    replace(map, storage, addresses, values).map(|()| true)
+    gathered.replace(map, writer)
 }
 
 /// Elements of a source that are computed at once, or more of storage in blocks.

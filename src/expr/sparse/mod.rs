@@ -11,7 +11,7 @@ mod shared;
 mod tasks;
 mod zip;
 
-pub(crate) use assign::assign_dense;
+pub(crate) use assign::{Gathered, assign_dense};
 pub(super) use assign::{assign_entries, at_once};
 pub(crate) use cursor::Positions;
 pub use cursor::{Block, Maps, Share, StoredCursor, StoredLeaf};

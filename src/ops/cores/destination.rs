@@ -2,7 +2,7 @@
 
 use super::operand::{Arrangement, refill};
 use crate::error::{Error, Result};
-use crate::expr::{block_starts, moved, selectors};
+use crate::expr::{Gathered, block_starts, moved, selectors};
 use crate::memory::resize;
 use crate::shape::Index;
 use crate::storage::Writer;
@@ -34,23 +34,38 @@ pub trait Destination<T> {
     ///
     /// What writing reports.
     fn store(&mut self, ranges: &[Range<usize>], results: &[T]) -> Result<()>;
+
+    /// Ends the writing of all boxes.
+    ///
+    /// # Errors
+    ///
+    /// What writing reports.
+    fn finish(&mut self) -> Result<()>;
 }
 
 /// A view as a destination.
-pub(crate) struct Arranged<'w, W> {
+pub(crate) struct Arranged<'w, W: Writer> {
     view: Tensor<&'w mut W>,
     /// The axes of the view as they were.
     order: &'w [usize],
+    /// What stands for results before they are there; without it, some element of the view.
+    any: Option<W::Elem>,
+    /// Results for sparse storage, whose entries are replaced at the end.
+    gathered: Gathered<W::Elem>,
 }
 
 impl<'w, W: Writer> Arranged<'w, W> {
     #[inline]
-    pub(crate) fn new(out: &'w mut Tensor<W>, arrangement: &'w Arrangement) -> Result<Self> {
+    pub(crate) fn new(
+        out: &'w mut Tensor<W>,
+        arrangement: &'w Arrangement,
+        any: Option<W::Elem>,
+    ) -> Result<Self> {
         out.address_map().check_injective()?;
         let order = &arrangement.order[..];
         let view = out.view_mut();
         let view = if arrangement.is_in_order() { view } else { view.transpose(order)? };
-        Ok(Self { view, order })
+        Ok(Self { view, order, any, gathered: Gathered::default() })
     }
 
     /// An error of a box as one of the destination.
@@ -87,10 +102,9 @@ impl<W: Writer> Destination<W::Elem> for Arranged<'_, W> {
         if let Some(least) = least {
             if to.len() < least {
                 let starts = (0..self.view.address_map().rank()).map(|axis| ranges.get(axis));
-                let index: Index =
-                    starts.map(|range| range.map_or(0, |range| range.start)).collect();
-                let any = self.view.get(&index).map_err(|error| self.restored(error, &[]))?;
-                resize(to, least, any)?;
+                let start = || starts.map(|range| range.map_or(0, |range| range.start));
+                let any = self.any.map_or_else(|| self.view.get(start().collect::<Index>()), Ok);
+                resize(to, least, any.map_err(|error| self.restored(error, &[]))?)?;
             }
             return Ok(());
         }
@@ -100,7 +114,17 @@ impl<W: Writer> Destination<W::Elem> for Arranged<'_, W> {
 
     fn store(&mut self, ranges: &[Range<usize>], results: &[W::Elem]) -> Result<()> {
         let mut part = self.view.view_mut().select(selectors(ranges))?;
+        let results = results.get(..part.len()).unwrap_or_default();
+        let (map, storage) = part.parts_mut();
+        if self.gathered.add(map, storage, results)? {
+            return Ok(());
+        }
         let results = Tensor::new(part.shape(), results)?;
         part.assign(results).map_err(|error| self.restored(error, ranges))
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let (map, storage) = self.view.parts_mut();
+        std::mem::take(&mut self.gathered).replace(map, storage).map(drop)
     }
 }

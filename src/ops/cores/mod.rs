@@ -153,11 +153,13 @@ impl Calls<'_> {
             return self.fill::<I, O>(operands, O::slices(&mut nothing), work);
         }
         let (mut vectors, cut) = (O::Vectors::default(), self.cut(&sources));
-        let alone = (RESULTS / cut.each).max(cut.block);
+        let written = self.results.iter().fold(0_usize, |sum, n| sum.saturating_add(*n)).max(1);
+        let block = cut.block.min(RESULTS / written).max(1);
+        let alone = (RESULTS / cut.each).max(block);
         let together = match self.threads(cut) {
             1 => alone,
             threads => {
-                let least = cut.block.saturating_mul(threads);
+                let least = block.saturating_mul(threads);
                 kernel::at_once(product(self.loops), least, alone)
             }
         };
@@ -196,8 +198,10 @@ impl Calls<'_> {
                 done => done?,
             }
         }
-        let failed = failed.map(|(index, source)| Err(Error::Elementary { index, source }));
-        failed.unwrap_or(Ok(()))
+        match failed {
+            Some((index, source)) => Err(Error::Elementary { index, source }),
+            None => O::finish(out),
+        }
     }
 
     /// Makes the calls of a box of the loop.

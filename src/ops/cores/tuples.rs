@@ -82,6 +82,7 @@ pub trait Outputs: Sized {
         vectors: &Self::Vectors,
         ranges: &[Range<usize>],
     ) -> Result<()>;
+    fn finish(out: &mut Self::Destinations<'_>) -> Result<()>;
 }
 
 /// An operand, its element type erased.
@@ -231,6 +232,10 @@ impl<T: Copy + Send + Sync, const N: usize> Outputs for [T; N] {
     ) -> Result<()> {
         out.iter_mut().zip(vectors).try_for_each(|(out, vector)| out.store(ranges, vector))
     }
+
+    fn finish(out: &mut Self::Destinations<'_>) -> Result<()> {
+        out.iter_mut().try_for_each(|out| out.finish())
+    }
 }
 
 macro_rules! inputs {
@@ -330,6 +335,11 @@ macro_rules! outputs {
                 ranges: &[Range<usize>],
             ) -> Result<()> {
                 $(out.$k.store(ranges, &vectors.$k)?;)*
+                Ok(())
+            }
+
+            fn finish(out: &mut Self::Destinations<'_>) -> Result<()> {
+                $(out.$k.finish()?;)*
                 Ok(())
             }
         }

@@ -53,7 +53,7 @@ where
     if kept {
         check_copies(&out.view(), shape.count()?)?;
     }
-    let mut out = Arranged::new(out, &arranged)?;
+    let mut out = Arranged::new(out, &arranged, None)?;
     if shape.contains(&0) {
         return Ok(());
     }

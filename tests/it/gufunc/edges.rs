@@ -1,12 +1,13 @@
 //! Numbers, extents and shapes at the edges of what ready-made functions and calls take.
 
+use lensor::StorageError;
 use lensor::expr::Explanation;
 use lensor::gufunc::{Gufunc, cdist, det, inner1d, inv, minmax, normalize, outer, solve, sort};
-use lensor::lanes::Side;
+use lensor::lanes::{Side, SortOrder};
 use lensor::linalg::einsum;
 use lensor::prelude::*;
 use lensor::stencil::{Border, Mode};
-use lensor::storage::Duplicates;
+use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked, Duplicates};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 fn matrix(rows: [[f64; 2]; 2]) -> Tensor<Vec<f64>> {
@@ -199,4 +200,71 @@ fn operands_of_calls_without_results_are_computed_once() {
     let mut out = Tensor::full([20_000, 0, 3], 0.0).unwrap();
     call.assign_to(&mut out).unwrap();
     assert_eq!(computed(), 60_000);
+}
+
+/// Blocks that can be stored, and loaded only to the end of the test.
+struct Unread(BlockMemory<i32>);
+
+impl Blocks for Unread {
+    type Elem = i32;
+
+    fn extents(&self) -> &[usize] {
+        self.0.extents()
+    }
+
+    fn block(&self) -> &[usize] {
+        self.0.block()
+    }
+
+    fn load(&self, _index: &[usize]) -> Result<Block<'_, i32>, StorageError> {
+        Err(StorageError::new(0, "lost"))
+    }
+}
+
+impl BlocksMut for Unread {
+    fn store(&self, index: &[usize], from: &[i32]) -> Result<(), StorageError> {
+        self.0.store(index, from)
+    }
+}
+
+/// What is overwritten whole is not read: no element of it, nor what a mask leaves out where other values take its place.
+#[test]
+fn destinations_that_are_overwritten_are_not_read() {
+    let t = Tensor::from_index([4, 6], |i| (i[0] * 7 + i[1] * 5) as i32 % 11).unwrap();
+    let sorted = t.view().lazy().sort(0, SortOrder::Ascending).eval().unwrap();
+    let columns = Tensor::from_vec([6], vec![true, false, true, true, false, false]).unwrap();
+    let expected = lensor::expr::choose(&columns, &sorted, 8).eval().unwrap();
+    for masked in [false, true] {
+        let blocks = Unread(BlockMemory::new([4, 6], [2, 3], 0).unwrap());
+        let mut out = Tensor::new([4, 6], Chunked::new(blocks).unwrap()).unwrap();
+        let call = sort().call([&t]).axis(0);
+        match masked {
+            true => call.filter(&columns).or([8]).assign_to(&mut out).unwrap(),
+            false => call.assign_to(&mut out).unwrap(),
+        }
+        let found = Chunked::new(out.into_storage().into_inner().ok().unwrap().0).unwrap();
+        let expected = if masked { &expected } else { &sorted };
+        assert_eq!(&Tensor::new([4, 6], found).unwrap(), expected);
+    }
+}
+
+/// Sparse destinations have the results of all boxes, and none of those of a call that failed.
+#[test]
+fn results_of_many_boxes_replace_entries() {
+    let (rows, columns) = (4, 1 << 19);
+    let dense = Tensor::from_index([rows, columns], |i| (i[0] * 3 + i[1]) as i32 % 5).unwrap();
+    let sorted = dense.view().lazy().sort(0, SortOrder::Ascending).eval().unwrap();
+    let mut out = Tensor::sparse([rows, columns], 2_i32).unwrap();
+    out.set([1, 3], 9).unwrap();
+    sort().call([&dense]).axis(0).assign_to(&mut out).unwrap();
+    assert!(out.try_equal(&sorted).unwrap());
+    let mut part = out.view_mut().slice(1, 5..columns).unwrap();
+    let lower = dense.view().slice(1, 5..columns).unwrap();
+    let minus = Gufunc::<[i32; 1], [i32; 1], _>::each("(n)->(n)", |[x], [mut y]| {
+        x.iter().zip(y.iter_mut()).for_each(|(x, y)| *y = -x);
+    });
+    minus.unwrap().call([&lower]).axis(0).assign_to(&mut part).unwrap();
+    assert_eq!(out.view().slice(1, 0..5).unwrap(), sorted.view().slice(1, 0..5).unwrap());
+    let rest = out.view().slice(1, 5..columns).unwrap();
+    assert!(rest.try_equal(-lower).unwrap());
 }
