@@ -2,11 +2,12 @@
 
 use lensor::dtype::{Arithmetic, Order, SameBits};
 use lensor::expr::zip_stored;
-use lensor::gufunc::{inner1d, polyval};
+use lensor::gufunc::{cumulative, inner1d, polyval};
 use lensor::lanes::{Lanes, SortOrder};
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
 use lensor::product::PlusTimes;
+use lensor::ragged::{LanesRagged, Offsets, Ragged};
 use lensor::reduce::{Max, Min, Reducer};
 use lensor::rolling::Rolling;
 use lensor::scan::Scan;
@@ -186,9 +187,19 @@ fn scans_of_a_few_larger_elements() {
         let mut elements: Vec<Large<MORE>> = Vec::new();
         (1..9).for_each(|number| elements.push(Large([number; MORE])));
         let t = Tensor::from_vec([1, 8], elements).unwrap();
-        let sums = t.scan(1, Total).eval().unwrap();
-        let numbers: Vec<u8> = sums.storage().iter().map(Large::number).collect();
-        assert_eq!(numbers, [1, 3, 6, 10, 15, 21, 28, 36]);
+        let numbers = |t: &Tensor<Vec<Large<MORE>>>| -> Vec<u8> {
+            t.storage().iter().map(Large::number).collect()
+        };
+        let sums = [1, 3, 6, 10, 15, 21, 28, 36];
+        assert_eq!(numbers(&t.scan(1, Total).eval().unwrap()), sums);
+        let (found,) = cumulative(Total).call([&t]).eval().unwrap();
+        assert_eq!(numbers(&found), sums);
+        let offsets = Offsets::from_lengths([8]).unwrap();
+        let rows = Ragged::new([1], offsets, t.reshape([8]).unwrap()).unwrap();
+        let found = rows.scan(1, Total).eval().unwrap().into_content();
+        assert_eq!(numbers(&found), sums);
+        let found = rows.scan(1, Total).reverse().exclusive().eval().unwrap().into_content();
+        assert_eq!(numbers(&found), [35, 33, 30, 26, 21, 15, 8, 0]);
     });
 }
 

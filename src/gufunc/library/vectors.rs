@@ -2,9 +2,10 @@
 
 use super::{Called, named};
 use crate::dtype::{Order, Real, Sortable};
+use crate::error::Error;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
 use crate::ops::lanes::{SortOrder, sort_runs};
-use crate::ops::reduce::{ArgMax, ArgMin, Max, Min, Norm, Reducer, Undefined};
+use crate::ops::reduce::{ArgMax, ArgMin, Max, Min, Norm, Reducer};
 use crate::ops::scan::scan_run;
 
 ready! {
@@ -201,12 +202,14 @@ where
     const FILLS: bool = true;
 
     fn call(&self, [a]: [Core<'_, T>; 1], (mut out,): (CoreMut<'_, R::Out>,)) -> Called {
-        match scan_run(&self.0, &a, &mut out)? {
-            None => Ok(()),
-            Some((k, Undefined::Overflow)) => {
-                Err(format!("result {k} does not fit its type").into())
+        match scan_run(&self.0, &a, &mut out) {
+            Err(Error::Overflow { index, .. }) => {
+                Err(format!("result {} does not fit its type", index[0]).into())
             }
-            Some((k, Undefined::Empty)) => Err(format!("there is no result {k}").into()),
+            Err(Error::NothingLeft { index }) => {
+                Err(format!("there is no result {}", index[0]).into())
+            }
+            done => Ok(done?),
         }
     }
 }

@@ -173,18 +173,15 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
             && !self.reverse
             && let Some(few) = FewLanes::of(&self.e, self.axis, NARROW)?
         {
-            let mut none = None;
-            let filled = few.fill_with(few.extent(), out, |out| {
-                let (filled, gap) = scan_rows(&self.reducer, Way::default(), few.lanes(), out)?;
-                none = gap;
-                Ok::<_, Error>(filled)
-            })?;
+            let scanned = few.fill_with(few.extent(), out, |out| {
+                scan_rows(&self.reducer, Way::default(), few.lanes(), out)
+            });
             // The first result that does not exist is looked for below.
-            if none.is_none() {
-                return Ok(filled);
+            if !matches!(scanned, Err(Error::Overflow { .. } | Error::NothingLeft { .. })) {
+                return scanned;
             }
         }
-        self.fill_from(&self.e, out)
+        scan_lanes(&self.e, self.axis, &self.reducer, self.way(), out)
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
@@ -194,87 +191,90 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {
         let part = Lazy(self.e.by_ref()).select(selectors(ranges))?;
         let shape = part.shape()?;
-        let data = inner::collect(shape.count()?, |out| self.fill_from(&part, out))?;
+        let data = inner::collect(shape.count()?, |out| {
+            scan_lanes(&part, self.axis, &self.reducer, self.way(), out)
+        })?;
         Tensor::new(shape, data)
     }
 
     fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.axis)?;
-        self.check()?;
-        along.explain("scan", &self.planned(along.extent()))
+        check(&self.reducer, self.axis, self.way())?;
+        along.explain("scan", &planned(&self.reducer, along.extent(), self.way()))
     }
 }
 
-impl<E: Expr, R: Reducer<E::Elem>> Scanned<E, R> {
-    /// Refuses an exclusive scan that has no result to begin with.
-    fn check(&self) -> Result<()> {
-        match self.exclusive && self.reducer.empty().is_none() {
-            true => Err(Error::NoIdentity { axis: self.axis }),
-            false => Ok(()),
+impl<E, R> Scanned<E, R> {
+    fn way(&self) -> Way {
+        Way { exclusive: self.exclusive, reverse: self.reverse }
+    }
+}
+
+/// Refuses an exclusive scan that has no result to begin with.
+fn check<T: Copy, R: Reducer<T>>(reducer: &R, axis: usize, way: Way) -> Result<()> {
+    match way.exclusive && reducer.empty().is_none() {
+        true => Err(Error::NoIdentity { axis }),
+        false => Ok(()),
+    }
+}
+
+/// The scan of lanes of this extent, before it is known where each job goes on from.
+fn planned<T: Copy, R: Reducer<T>>(reducer: &R, extent: usize, way: Way) -> Running<'_, T, R> {
+    let Way { exclusive, reverse } = way;
+    Running { reducer, extent, exclusive, reverse, carries: Vec::new() }
+}
+
+/// Scans the lanes of an operand.
+fn scan_lanes<E: Expr, R: Reducer<E::Elem>>(
+    e: &E,
+    axis: usize,
+    reducer: &R,
+    way: Way,
+    out: &mut [MaybeUninit<R::Out>],
+) -> Result<Filled> {
+    let along = Along::new(e, axis)?;
+    check(reducer, axis, way)?;
+    match along.copied(along.extent())? {
+        Some(copy) => scan_lanes(&copy.view(), axis, reducer, way, out),
+        None => {
+            let mut scan = planned(reducer, along.extent(), way);
+            scan.carries = carries(&along, &scan)?;
+            along.fill(&scan, out)
         }
     }
+}
 
-    /// Scans an operand.
-    fn fill_from<A: Expr<Elem = E::Elem>>(
-        &self,
-        e: &A,
-        out: &mut [MaybeUninit<R::Out>],
-    ) -> Result<Filled> {
-        let along = Along::new(e, self.axis)?;
-        self.check()?;
-        match along.copied(along.extent())? {
-            Some(copy) => self.fill_from(&copy.view(), out),
-            None => {
-                let mut scan = self.planned(along.extent());
-                scan.carries = self.carries(&along, &scan)?;
-                along.fill(&scan, out)
-            }
-        }
+/// The states before each job, if lanes are cut into several.
+fn carries<E: Expr, R: Reducer<E::Elem>>(
+    along: &Along<'_, E>,
+    scan: &Running<'_, E::Elem, R>,
+) -> Result<Vec<Vec<R::State>>> {
+    let Some(tasks) = along.tasks(scan) else { return Ok(Vec::new()) };
+    let [items, lengths, columns] = tasks.cuts();
+    if lengths < 2 {
+        return Ok(Vec::new());
     }
-
-    /// The scan of lanes of this extent, before it is known where each job goes on from.
-    fn planned<T: Copy>(&self, extent: usize) -> Running<'_, T, R>
-    where
-        R: Reducer<T>,
+    let totals = Totals { scan, found: Mutex::new(list((0..tasks.count()).map(|_| Vec::new()))?) };
+    along.visit(&totals)?;
+    let found = totals.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut carries = list(found.iter().map(|_| Vec::new()))?;
+    for first in (0..items)
+        .flat_map(|item| (0..columns).map(move |column| item * lengths * columns + column))
     {
-        let (exclusive, reverse) = (self.exclusive, self.reverse);
-        Running { reducer: &self.reducer, extent, exclusive, reverse, carries: Vec::new() }
-    }
-
-    /// The states before each job, if lanes are cut into several.
-    fn carries<A: Expr<Elem = E::Elem>>(
-        &self,
-        along: &Along<'_, A>,
-        scan: &Running<'_, E::Elem, R>,
-    ) -> Result<Vec<Vec<R::State>>> {
-        let Some(tasks) = along.tasks(scan) else { return Ok(Vec::new()) };
-        let [items, lengths, columns] = tasks.cuts();
-        if lengths < 2 {
-            return Ok(Vec::new());
-        }
-        let totals =
-            Totals { scan, found: Mutex::new(list((0..tasks.count()).map(|_| Vec::new()))?) };
-        along.visit(&totals)?;
-        let found = totals.found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut carries = list(found.iter().map(|_| Vec::new()))?;
-        for first in (0..items)
-            .flat_map(|item| (0..columns).map(move |column| item * lengths * columns + column))
-        {
-            let mut carry: Vec<R::State> = Vec::new();
-            for number in (0..lengths).map(|k| first + k * columns) {
-                carries[number] = list(carry.iter().cloned())?;
-                let width = tasks.task(number).columns.len();
-                for block in found[number].chunks(width) {
-                    if carry.is_empty() {
-                        append(&mut carry, block)?;
-                        continue;
-                    }
-                    for (carry, state) in carry.iter_mut().zip(block) {
-                        self.reducer.combine(carry, state.clone());
-                    }
+        let mut carry: Vec<R::State> = Vec::new();
+        for number in (0..lengths).map(|k| first + k * columns) {
+            carries[number] = list(carry.iter().cloned())?;
+            let width = tasks.task(number).columns.len();
+            for block in found[number].chunks(width) {
+                if carry.is_empty() {
+                    append(&mut carry, block)?;
+                    continue;
+                }
+                for (carry, state) in carry.iter_mut().zip(block) {
+                    scan.reducer.combine(carry, state.clone());
                 }
             }
         }
-        Ok(carries)
     }
+    Ok(carries)
 }

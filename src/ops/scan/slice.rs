@@ -2,11 +2,14 @@
 
 use super::advance::Advance;
 use super::running::{Places, Running};
+use super::scan_lanes;
 use crate::error::Result;
+use crate::expr::moved;
 use crate::kernel::{self, Filled, Queue, Slots, fill_slots, inner};
-use crate::memory::list;
-use crate::ops::along::Gap;
-use crate::ops::reduce::Reducer;
+use crate::memory::refill;
+use crate::ops::along::{Gap, Sweep};
+use crate::ops::reduce::{Reducer, undefined};
+use crate::tensor::Tensor;
 use std::mem::MaybeUninit;
 
 /// How a scan goes along a lane.
@@ -18,39 +21,43 @@ pub(crate) struct Way {
     pub(crate) reverse: bool,
 }
 
-/// Writes the running results of runs, the same bits as those of lanes, one run after another; tells the first that does
-/// not exist, by its number among all.
-pub(crate) fn scan_rows<'d, T: Copy + 'd, R: Reducer<T>>(
+/// Writes the running results of runs, the same bits as those of lanes, one run after another. That one does not exist is
+/// an error at its number among all.
+pub(crate) fn scan_rows<'d, T: Copy + Send + Sync + 'd, R: Reducer<T>>(
     reducer: &R,
     way: Way,
     rows: impl Iterator<Item = &'d [T]>,
     out: &mut [MaybeUninit<R::Out>],
-) -> Result<(Filled, Gap)> {
-    let (mut queue, mut gap, mut done) = (Queue::default(), None, 0);
-    let filled = fill_slots(out, |out| {
+) -> Result<Filled> {
+    let (mut queue, mut backwards, mut done) = (Queue::default(), Vec::new(), 0);
+    fill_slots(out, |out| {
         for run in rows {
-            let found = match way.reverse {
-                false => scan_one(reducer, way, run, &mut queue, out)?,
-                true => {
-                    let backwards = list(run.iter().rev().copied())?;
-                    let (mut found, queue) = (None, &mut Queue::default());
-                    let results = inner::collect(run.len(), |results| {
-                        fill_slots(results, |results| {
-                            found = scan_one(reducer, way, &backwards, queue, results)?;
-                            Ok::<_, crate::Error>(())
-                        })
-                    })?;
-                    out.put(&results);
-                    found.map(|(k, why)| (run.len() - 1 - k, why))
-                }
-            };
-            gap = gap.or(found.map(|(k, why)| (done + k, why)));
-            done += run.len();
+            let (len, range) = (run.len(), done..done + run.len());
+            done = range.end;
+            let mut gap = None;
+            if Running::<T, R>::LARGE {
+                let lane = Tensor::new([len], run)?;
+                let scanned = out.extend_with(len, |out| scan_lanes(&lane, 0, reducer, way, out));
+                scanned.map_err(|error| moved(error, std::slice::from_ref(&range)))?;
+            } else if way.reverse {
+                refill(&mut backwards, run.iter().rev().copied())?;
+                out.extend_with(len, |out| {
+                    fill_slots(out, |out| {
+                        gap = scan_one(reducer, way, &backwards, &mut queue, out)?;
+                        Ok(())
+                    })
+                })?;
+                gap = gap.map(|(k, why)| (len - 1 - k, why));
+            } else {
+                gap = scan_one(reducer, way, run, &mut queue, out)?;
+            }
+            if let Some((k, why)) = gap {
+                return Err(undefined::<R::Out>(why, vec![range.start + k]));
+            }
         }
         out.put(queue.results());
-        Ok::<_, crate::Error>(())
-    })?;
-    Ok((filled, gap))
+        Ok(())
+    })
 }
 
 /// Scans one run in the order in which it goes.
@@ -69,10 +76,10 @@ fn scan_one<T: Copy, R: Reducer<T>>(
 }
 
 /// [`scan_rows`] of one run.
-pub(crate) fn scan_run<T: Copy, R: Reducer<T>>(
+pub(crate) fn scan_run<T: Copy + Send + Sync, R: Reducer<T>>(
     reducer: &R,
     run: &[T],
     out: &mut [R::Out],
-) -> Result<Gap> {
-    Ok(scan_rows(reducer, Way::default(), std::iter::once(run), inner::slots(out))?.1)
+) -> Result<()> {
+    scan_rows(reducer, Way::default(), std::iter::once(run), inner::slots(out)).map(drop)
 }

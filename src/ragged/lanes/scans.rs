@@ -6,7 +6,7 @@ use super::row_wise::RowWise;
 use super::runs::{RowOperation, RowResults, Runs};
 use crate::error::{Error, Result};
 use crate::kernel::Filled;
-use crate::ops::reduce::{Or, Reducer, undefined};
+use crate::ops::reduce::{Or, Reducer};
 use crate::ops::scan::{Way, scan_rows};
 use crate::ragged::deferred::DeferredRagged;
 use crate::ragged::expr::RaggedExpr;
@@ -92,11 +92,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> RowOperation<T> for ScanRows<R> {
 
     fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
         let rows = rows.map(|run| run.elements());
-        let (filled, gap) = scan_rows(&self.reducer, self.way, rows, out)?;
-        match gap {
-            None => Ok(filled),
-            Some((number, why)) => Err(undefined::<R::Out>(why, vec![number])),
-        }
+        scan_rows(&self.reducer, self.way, rows, out)
     }
 
     fn words(&self, _items: usize) -> Result<(String, Option<String>)> {
