@@ -296,7 +296,7 @@ pub enum Error {
     RowIndex {
         /// The index.
         index: i128,
-        /// The row: one index for each axis in front.
+        /// The row: one index for each axis in front, of what selectors leave of these that were given for them.
         row: Vec<usize>,
         /// The axis whose rows differ in length.
         axis: usize,
@@ -306,7 +306,7 @@ pub enum Error {
     /// A row of another length than the one needed.
     #[error("row {row:?} of axis {axis} has {}, expected {expected}", ragged::items(*items))]
     RowLength {
-        /// The row: one index for each axis in front.
+        /// The row, as in [`Self::RowIndex`].
         row: Vec<usize>,
         /// The axis.
         axis: usize,

@@ -30,7 +30,8 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragged
 
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<O::Elem>>> {
         let (vectors, _, places) = self.computed(&self.all_kinds()?, stretch, |_| Ok(()))?;
-        places.place(0, O::only(vectors))
+        let result = places.place(0, O::only(vectors))?;
+        if result.is_packed()? { Ok(result) } else { result.lazy().eval() }
     }
 
     fn explain(&self) -> Result<Explanation> {

@@ -5,7 +5,7 @@ use super::model::{Model, read};
 use crate::support::Random;
 use lensor::lanes::SortOrder::Ascending;
 use lensor::prelude::*;
-use lensor::ragged::{Ragged, Stretch};
+use lensor::ragged::{Offsets, Ragged, Stretch};
 use lensor::storage::FromFn;
 use quickcheck::quickcheck;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -126,4 +126,16 @@ fn ranges_from_the_last_item() {
     assert_eq!(down.to_string(), "[[3, 2]]");
     let beyond = first.view().select((.., Select::FromLast { stop: 9, step: 1 })).map(drop);
     assert_eq!(beyond, Err(Error::RowIndex { index: 3, row: vec![0], axis: 1, items: 3 }));
+}
+
+/// What is evaluated lies in row-major order, wherever a call has its core axes.
+#[test]
+fn evaluated_calls_lie_in_order() {
+    let content = Tensor::from_index([3, 3, 2], |i| (i[0] * 7 + i[1] * 5 + i[2] * 3) % 11).unwrap();
+    let r = Ragged::new([2], Offsets::from_lengths([2, 1]).unwrap(), content).unwrap();
+    let call = || lensor::gufunc::sort().call_ragged([&r]).axes([[2], [2]]);
+    let [sorted] = call().eval().unwrap();
+    let in_order = call().deferred().eval().unwrap();
+    assert!(in_order.is_packed().unwrap());
+    assert_eq!(in_order, sorted);
 }
