@@ -666,7 +666,7 @@ pub enum Error {
         /// Number of extents left to infer.
         missing: usize,
     },
-    /// A reshape that strides alone cannot express.
+    /// A [`reshape_strided`](crate::Tensor::reshape_strided) that would need a further stage.
     #[error("cannot reshape {from:?} to {to:?} by strides alone: strides {strides:?}")]
     NeedsStage {
         /// Shape of the view.

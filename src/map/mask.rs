@@ -78,7 +78,7 @@ pub trait IntoMask {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`] if it cannot be kept, [`Error::ExpectedRank`] if its rank is not 1, and what
-    /// evaluating it reports.
+    /// [`Pieces::for_each_piece`](crate::Pieces::for_each_piece) of it reports.
     fn into_mask(self) -> Result<Mask>;
 }
 

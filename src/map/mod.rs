@@ -57,8 +57,11 @@ use std::sync::Arc;
 /// The address of one layout is a row-major position in the next; the last one gives the address in
 /// storage. Layouts that strides can express together are merged, so most maps have one stage.
 ///
-/// Equal maps are the same function. The reverse holds for maps of one stage; several stages can cut the
-/// same function in different places, and such maps differ.
+/// Equal maps are the same function. The reverse holds for maps of one stage; several stages can cut the same
+/// function in different places, and such maps differ.
+///
+/// A view of an axis that is rotated, repeated or listed may take a table of positions, and is
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if that cannot be kept.
 #[derive(PartialEq, Eq, Hash)]
 pub struct AddressMap {
     top: Layout,

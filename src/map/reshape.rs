@@ -68,11 +68,12 @@ impl AddressMap {
         self.reshape(to.iter().map(|extent| extent.unwrap_or(count / given)).collect::<Shape>())
     }
 
-    /// [`Self::reshape`] that refuses where strides alone cannot express the result.
+    /// [`Self::reshape`] that refuses where a further stage would be needed: of a map that strides describe, the
+    /// result has strides, too.
     ///
     /// # Errors
     ///
-    /// As [`Self::reshape`], and [`Error::NeedsStage`].
+    /// As [`Self::reshape`], and [`Error::NeedsStage`] where one would be.
     ///
     /// ```
     /// use lensor::AddressMap;
@@ -97,7 +98,8 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Axis`] if it does not exist, [`Error::Reshape`] if the extents do not multiply to its own.
+    /// [`Error::Axis`] if it does not exist, [`Error::Reshape`] or [`Error::ShapeOverflow`] if the extents do not
+    /// multiply to its own, [`Error::RankLimit`] if there are too many axes then.
     ///
     /// ```
     /// use lensor::AddressMap;
@@ -121,7 +123,8 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// [`Error::AxisRange`] if the range runs backwards or beyond the rank.
+    /// [`Error::AxisRange`] if the range runs backwards or beyond the rank, [`Error::RankLimit`] if an empty one
+    /// adds an axis too many.
     ///
     /// ```
     /// use lensor::AddressMap;

@@ -118,7 +118,8 @@ impl AddressMap {
     /// # Errors
     ///
     /// [`Error::Rank`] for more selectors than axes, [`Error::Index`] for an index out of bounds,
-    /// [`Error::ZeroStep`], [`Error::ShapeOverflow`] for lists that make too many elements, and
+    /// [`Error::ZeroStep`], [`Error::ListLength`] for a mask that is not as long as its axis, the error of a mask
+    /// that was computed, [`Error::ShapeOverflow`] for lists that make too many elements, and
     /// [`Error::OutOfMemory`] for one too long to keep.
     ///
     /// ```
@@ -252,7 +253,7 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Axis`] if `axis` exceeds the rank.
+    /// [`Error::Axis`] if `axis` exceeds the rank, [`Error::RankLimit`] if there are too many axes then.
     ///
     /// ```
     /// use lensor::AddressMap;

@@ -78,8 +78,9 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     ///
     /// # Errors
     ///
-    /// [`Error::Ragged`] if rows differ in length, [`Error::RankLimit`] for lists nested too deeply, and
-    /// [`Error::OutOfMemory`] if the elements cannot be kept.
+    /// [`Error::Ragged`] if rows differ in length, [`Error::RankLimit`] for lists nested too deeply,
+    /// [`Error::ShapeOverflow`] for too many without elements, and [`Error::OutOfMemory`] if the elements cannot
+    /// be kept.
     ///
     /// ```
     /// use lensor::Tensor;

@@ -45,8 +45,7 @@ impl<S> Tensor<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Axis`] if the axis does not exist, [`Error::ShapeOverflow`] if the lanes are empty and
-    /// too many.
+    /// [`Error::Axis`] if the axis does not exist.
     ///
     /// ```
     /// use lensor::Tensor;

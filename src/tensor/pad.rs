@@ -22,8 +22,8 @@ use std::ops::Range;
 ///
 /// # Errors
 ///
-/// [`Error::Rank`] if there is not one pair per axis, [`Error::ShapeOverflow`] if there are too many
-/// elements.
+/// [`Error::Rank`] if there is not one pair per axis, [`Error::ShapeOverflow`] if there are too many elements, and
+/// [`Error::OutOfMemory`].
 ///
 /// ```
 /// use lensor::tensor::pad;

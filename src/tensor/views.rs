@@ -132,9 +132,9 @@ macro_rules! view_operations {
         /// # Errors
         ///
         /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist,
-        /// [`Error::ListLength`](crate::Error::ListLength) if the mask has another length than the axis,
-        /// [`Error::ExpectedRank`](crate::Error::ExpectedRank) if its rank is not 1, and what evaluating it
-        /// reports.
+        /// [`Error::ListLength`](crate::Error::ListLength) if the mask has another length than the axis, what
+        /// [`IntoMask::into_mask`](crate::map::IntoMask::into_mask) reports, and
+        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of positions cannot be kept.
         ///
         /// ```
         /// # use lensor::prelude::*;
@@ -252,9 +252,8 @@ macro_rules! view_operations {
         /// # Errors
         ///
         /// [`Error::Reshape`](crate::Error::Reshape) if the counts differ,
-        /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) and [`Error::RankLimit`](crate::Error::RankLimit) for a
-        /// shape of too many elements or axes, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of
-        /// positions cannot be kept.
+        /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) and [`Error::RankLimit`](crate::Error::RankLimit)
+        /// for a shape of too many elements or axes.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -284,11 +283,12 @@ macro_rules! view_operations {
             self.rewrite(&mut |map| map.reshape_infer(to))
         }
 
-        /// Reshapes where strides alone can express the result, and refuses otherwise.
+        /// Reshapes where no further stage is needed, and refuses otherwise: of a view that strides describe, the
+        /// result has strides, too.
         ///
         /// # Errors
         ///
-        /// As [`Self::reshape`], and [`Error::NeedsStage`](crate::Error::NeedsStage) where strides do not suffice.
+        /// As [`Self::reshape`], and [`Error::NeedsStage`](crate::Error::NeedsStage) where one is needed.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -306,9 +306,9 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Axis`](crate::Error::Axis) if it does not exist, [`Error::Reshape`](crate::Error::Reshape) if the
-        /// extents do not multiply to its own, [`Error::RankLimit`](crate::Error::RankLimit) if there are too many axes
-        /// then.
+        /// [`Error::Axis`](crate::Error::Axis) if it does not exist, [`Error::Reshape`](crate::Error::Reshape) or
+        /// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) if the extents do not multiply to its own,
+        /// [`Error::RankLimit`](crate::Error::RankLimit) if there are too many axes then.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -330,8 +330,7 @@ macro_rules! view_operations {
         /// # Errors
         ///
         /// [`Error::AxisRange`](crate::Error::AxisRange) if the range runs backwards or beyond the rank,
-        /// [`Error::RankLimit`](crate::Error::RankLimit) if an empty one adds an axis too many, and
-        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of positions cannot be kept.
+        /// [`Error::RankLimit`](crate::Error::RankLimit) if an empty one adds an axis too many.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -438,10 +437,9 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist, [`Error::Window`](crate::Error::Window) if a
-        /// window is empty or longer than the axis, [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) and
-        /// [`Error::RankLimit`](crate::Error::RankLimit) for a shape of too many elements or axes, and
-        /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of positions cannot be kept.
+        /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist, [`Error::Window`](crate::Error::Window)
+        /// if a window is empty or longer than the axis, [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) and
+        /// [`Error::RankLimit`](crate::Error::RankLimit) for a shape of too many elements or axes.
         ///
         /// ```
         /// # use lensor::Tensor;
@@ -465,7 +463,8 @@ impl<S> super::Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist,
-    /// [`Error::InvalidOffsets`](crate::Error::InvalidOffsets) if `at` exceeds its extent.
+    /// [`Error::InvalidOffsets`](crate::Error::InvalidOffsets) if `at` exceeds its extent, and
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if positions that are listed cannot be kept.
     ///
     /// ```
     /// # use lensor::Tensor;
@@ -505,8 +504,9 @@ impl<S> super::Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Axis`](crate::Error::Axis) if the axis does not exist,
-    /// [`Error::InvalidOffsets`](crate::Error::InvalidOffsets) if an index exceeds the extent or is less
-    /// than the one before.
+    /// [`Error::InvalidOffsets`](crate::Error::InvalidOffsets) if an index exceeds the extent or is less than the
+    /// one before, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the parts, or positions that are
+    /// listed, cannot be kept.
     ///
     /// ```
     /// # use lensor::Tensor;
