@@ -31,11 +31,11 @@
 //!
 //! | call | gives | computed |
 //! |---|---|---|
-//! | views: `transpose`, `select`, `reshape` .. | `Result` of a view, checked now | never |
+//! | views: `transpose`, `select`, `reshape` .. | `Result` of a view, checked now | never, but for masks that are operands |
 //! | operators, functions, `cast`, `choose`, `outer`, `diff`, `stencil` | [`Lazy`], which carries errors | in each evaluation that reads it |
-//! | folds, scans, windows, sorts, derivatives, convolutions, `matmul`, `einsum`, `times_dense` | [`Deferred`], which carries errors | once in each evaluation that reads it |
+//! | folds, scans, windows, segments, sorts, `take_at`, derivatives, convolutions, `matmul`, `einsum`, `times_dense` | [`Deferred`], which carries errors | once in each evaluation that reads it |
 //! | `eval`, `to_vec`, `item`, `assign`, `for_each_box` | `Result` of elements | now |
-//! | what has a shape that elements decide: `extract`, `unique`, `nonzero`, `group_by`; products of sparse tensors | `Result` of tensors | now |
+//! | what has a shape that elements decide: `extract`, `unique`, `nonzero`, `group_by`; sparse products: `times_sparse`, `contract` | `Result` of tensors | now |
 //!
 //! The map of a view runs both ways: [`AddressMap::to_local`] gives the address of an index,
 //! [`AddressMap::to_global`] every index that shows an address.

@@ -47,8 +47,8 @@ pub fn mask(shape: impl Into<Shape>, set: &RoaringTreemap) -> Result<Tensor<Spar
 /// # Errors
 ///
 /// [`InvalidSparse`](crate::Error::InvalidSparse) for a position beyond the shape,
-/// [`ShapeOverflow`](crate::Error::ShapeOverflow) if the shape has too many elements,
-/// [`OutOfMemory`](crate::Error::OutOfMemory) if the entries cannot be kept.
+/// [`ShapeOverflow`](crate::Error::ShapeOverflow) and [`RankLimit`](crate::Error::RankLimit) for a shape of too
+/// many elements or axes, [`OutOfMemory`](crate::Error::OutOfMemory) if the entries cannot be kept.
 ///
 /// ```
 /// use lensor::interop::roaring::pattern;

@@ -34,9 +34,9 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// [`Error::Line`] for a line that is malformed, longer than 4096 bytes or of another rank than the first,
-/// and for a file without entries; [`Error::LineIndex`] for index 0, [`Error::ShapeOverflow`] for more
-/// elements than fit in `isize`, [`Error::OutOfMemory`], [`Error::Io`].
+/// [`Error::Line`] for a line that is malformed, longer than 4096 bytes or of another rank than the first, and for
+/// a file without entries; [`Error::LineIndex`] for index 0, [`Error::ShapeOverflow`] for more elements than fit
+/// in `isize`, [`Error::RankLimit`], [`Error::OutOfMemory`], [`Error::Io`].
 ///
 /// ```
 /// use lensor::interop::tns;

@@ -249,8 +249,8 @@ impl<S: Reader> Ragged<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Operands`] unless `lens` has the axes in front of one, [`Error::RowLength`] for a length beyond the
-    /// extent, [`Error::Storage`] if lengths cannot be read.
+    /// [`Error::Operands`] unless `lens` has the axes in front of one, [`Error::RowLength`] for a length beyond
+    /// the extent, [`Error::Storage`] if lengths cannot be read, and [`Error::OutOfMemory`].
     ///
     /// ```
     /// use lensor::Tensor;

@@ -45,9 +45,10 @@ macro_rules! ragged_views {
             ///
             /// # Errors
             ///
-            /// [`Error::FixedAxis`](crate::Error::FixedAxis), [`Error::RowIndex`](crate::Error::RowIndex) for a position
-            /// that a row lacks, [`Error::Operands`](crate::Error::Operands) and
-            /// [`Error::RowLength`](crate::Error::RowLength) for positions of other rows, and what computing them reports.
+            /// [`Error::Axis`](crate::Error::Axis), [`Error::FixedAxis`](crate::Error::FixedAxis),
+            /// [`Error::RowIndex`](crate::Error::RowIndex) for a position that a row lacks,
+            /// [`Error::Operands`](crate::Error::Operands) and [`Error::RowLength`](crate::Error::RowLength) for
+            /// positions of other rows, and what computing them reports.
             ///
             /// ```
             /// use lensor::ragged::Ragged;
@@ -64,9 +65,9 @@ macro_rules! ragged_views {
             ///
             /// # Errors
             ///
-            /// [`Error::FixedAxis`](crate::Error::FixedAxis), [`Error::RowLength`](crate::Error::RowLength) for a mask of
-            /// other lengths, [`Error::Operands`](crate::Error::Operands) for one of other rows, and what computing it
-            /// reports.
+            /// [`Error::Axis`](crate::Error::Axis), [`Error::FixedAxis`](crate::Error::FixedAxis),
+            /// [`Error::RowLength`](crate::Error::RowLength) for a mask of other lengths,
+            /// [`Error::Operands`](crate::Error::Operands) for one of other rows, and what computing it reports.
             ///
             /// ```
             /// use lensor::ragged::{ElementwiseRagged, Ragged};

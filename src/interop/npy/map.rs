@@ -92,8 +92,9 @@ where
 ///
 /// # Errors
 ///
-/// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) and [`Error::Io`](crate::Error::Io), also for what is no
-/// regular file. No file is made then, and an old one is as it was.
+/// [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) and [`Error::RankLimit`](crate::Error::RankLimit) for a
+/// shape of too many elements or axes, [`Error::Io`](crate::Error::Io), also for what is no regular file. No file
+/// is made then, and an old one is as it was.
 ///
 /// # Safety
 ///

@@ -18,14 +18,16 @@ const BLOCK_BYTES: usize = 1 << 16;
 /// Writes a tensor, a view of any storage or an expression, in row-major order and the machine's byte
 /// order.
 ///
-/// The bytes are those that NumPy's `save` writes for the same array. Elements are computed and written
-/// piece by piece, in a few megabytes of memory however many there are.
+/// The bytes are those that NumPy's `save` writes for the same array. Elements are computed and written piece by
+/// piece, in a few megabytes of memory however many there are; storage in blocks takes what
+/// [`Pieces`](crate::Pieces) says, and results of deferred operands are held whole.
 ///
 /// # Errors
 ///
-/// The error that an expression carries, before anything is written; what its evaluation reports (see
-/// [`Lazy::eval`]), [`Error::OutOfMemory`](crate::Error::OutOfMemory), and
-/// [`Error::Io`](crate::Error::Io) if the sink fails: it then holds a part.
+/// The error that an expression carries and what [`Header::new`] reports, before anything is written; what its
+/// evaluation reports, see [`Pieces::for_each_box`](crate::Pieces::for_each_box);
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory), and [`Error::Io`](crate::Error::Io) if the sink fails. It
+/// then holds a part.
 ///
 /// ```
 /// use lensor::prelude::*;

@@ -195,8 +195,9 @@ impl<B: AsRef<[u8]> + Clone + Send + Sync> Archive<Cursor<B>> {
     ///
     /// # Errors
     ///
-    /// [`Error::NoArray`], what [`Entry::header`] reports, [`Error::Malformed`] for an array that is deflated:
-    /// [`Self::read`] inflates it.
+    /// [`Error::NoArray`], what [`Entry::header`] reports, [`Error::ElementType`] if the elements are not `T`,
+    /// [`Error::Truncated`] and [`Error::TrailingData`] if the data ends elsewhere than its header says,
+    /// [`Error::Malformed`] for an array that is deflated: [`Self::read`] inflates it.
     ///
     /// ```
     /// use lensor::Tensor;

@@ -97,9 +97,9 @@ pub fn open<T: ZarrElement>(path: impl AsRef<Path>) -> Result<Array<T>> {
 ///
 /// # Errors
 ///
-/// [`Error::Malformed`] for what is no array or one that cannot be read, [`Error::ElementType`] for elements of another
-/// type, [`Error::HeaderTooLarge`] for metadata of more than 16 MiB, [`Error::Blocks`] and [`Error::RankLimit`] for shapes
-/// that no tensor has.
+/// [`Error::Malformed`] for what is no array or one that cannot be read, [`Error::ElementType`] for elements of
+/// another type, [`Error::HeaderTooLarge`] for metadata of more than 16 MiB, [`Error::Blocks`],
+/// [`Error::RankLimit`] and [`Error::ShapeOverflow`] for shapes that no tensor has.
 ///
 /// ```
 /// use lensor::Tensor;
@@ -151,8 +151,9 @@ pub fn create<T: ZarrElement>(
 ///
 /// # Errors
 ///
-/// [`Error::Malformed`] if there is something of that name, in a [`FolderStore`] also a folder `c`, where
-/// chunks would lie, for codecs that do not fit, and if the store refuses; [`Error::Blocks`] for chunks that do not fit the shape.
+/// [`Error::Malformed`] if there is something of that name, in a [`FolderStore`] also a folder `c`, where chunks
+/// would lie, for codecs that do not fit, and if the store refuses; [`Error::Blocks`] for chunks that do not fit
+/// the shape, [`Error::RankLimit`] and [`Error::ShapeOverflow`] for a shape that no tensor has.
 ///
 /// ```
 /// use lensor::interop::zarr::{self, Options, zarrs::storage::store::MemoryStore};
@@ -179,8 +180,9 @@ where
     tensor(Chunks::create(store, path, &shape.into(), options)?)
 }
 
-/// Writes a tensor, a view of any storage or an expression as a new array of a folder: chunk by chunk, several at once, in
-/// the memory of a few chunks. [`Options::on_progress`] tells how far it is.
+/// Writes a tensor, a view of any storage or an expression as a new array of a folder: chunk by chunk, several at
+/// once, in the memory of a few chunks, or shards if it has them, and of the results of deferred operands.
+/// [`Options::on_progress`] tells how far it is.
 ///
 /// Every chunk is written, those of fill values as well, and each is written beside its place and moved there once it is
 /// whole: after an error, or where the process was killed, there is an array in which [`Chunks::missing`] finds the chunks

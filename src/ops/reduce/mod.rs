@@ -72,11 +72,11 @@ pub type Products<A, B> = Apply<MulOp, (<A as IntoExpr>::Expr, <B as IntoExpr>::
 /// Axes are `..` for all, `1` for one, `[0, 2]` or `0..2` for several, `[]` for none. Nothing is computed before
 /// [`Reduction::eval`]. A tensor is borrowed; `t.lazy()` gives it away.
 ///
-/// When they are computed, all of them report [`Error::Axis`] and [`Error::RepeatedAxis`] for axes that the operand has
-/// not, [`Error::EmptyReduction`] if there is no result for no elements, [`Error::Order`] for several axes of a reducer
-/// that is not commutative, [`Error::Overflow`] for the first result that does not fit its type,
-/// [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and what the
-/// evaluation of the operand reports, see [`Lazy::eval`].
+/// When they are computed, all of them report [`Error::Axis`] for an axis that the operand has not,
+/// [`Error::RepeatedAxis`] for one that is given twice, [`Error::EmptyReduction`] if there is no result for no
+/// elements, [`Error::Order`] for several axes of a reducer that is not commutative, [`Error::Overflow`] for the
+/// first result that does not fit its type, [`Error::NothingLeft`] for the first of elements that were all left
+/// out, [`Error::OutOfMemory`], and what the evaluation of the operand reports, see [`Lazy::eval`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be folded along axes",
     note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these can; a `Ragged` has `ReduceRagged`"

@@ -36,14 +36,17 @@ use std::ops::Range;
 
 /// Folds of segments as methods of tensors and expressions.
 ///
-/// Nothing is computed before [`Deferred::eval`]. A tensor is borrowed; `t.lazy()` gives it away.
+/// Nothing but offsets and keys is computed before [`Deferred::eval`]. A tensor is borrowed; `t.lazy()` gives it
+/// away.
 ///
-/// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::InvalidOffsets`] with
-/// the first offset that falls or exceeds the extent of the axis, [`Error::ListLength`] unless there is one key for each
-/// element along it, and [`Error::Key`] with the first that is of no group, [`Error::EmptySegment`] for a part without
-/// elements, if the reducer has no result then, [`Error::Overflow`] for the first result that does not fit its type,
-/// [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and what the
-/// evaluation of the operand reports, see [`Lazy::eval`].
+/// When they are computed, all of them report [`Error::Axis`] if the axis does not exist,
+/// [`Error::InvalidOffsets`] with the first offset that falls or exceeds the extent of the axis,
+/// [`Error::ListLength`] unless there is one key for each element along it, and [`Error::Key`] with the first that
+/// is of no group, [`Error::EmptySegment`] for a part without elements, if the reducer has no result then,
+/// [`Error::Overflow`] for the first result that does not fit its type, [`Error::NothingLeft`] for the first of
+/// elements that were all left out, what [`IntoNumbers::into_numbers`] of offsets or keys reported,
+/// [`Error::ShapeOverflow`] for too many groups, [`Error::OutOfMemory`], and what the evaluation of the operand
+/// reports, see [`Lazy::eval`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no segments",
     note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"

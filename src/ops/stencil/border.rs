@@ -20,7 +20,8 @@ pub enum Border {
 pub enum Mode {
     /// All places where the kernel meets the operand: extent `n + k - 1`, or 0 if `n` is.
     Full(Border),
-    /// The middle of [`Self::Full`], from its element `(k - 1) / 2` on, as NumPy has it: extent `n`.
+    /// The middle of [`Self::Full`], from its element `(k - 1) / 2` on: extent `n`, of a longer kernel too, as
+    /// SciPy has it. NumPy's has the longer extent of the two.
     Same(Border),
     /// The places where the kernel lies inside: extent `n - k + 1`.
     Valid,

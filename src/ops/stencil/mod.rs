@@ -108,7 +108,8 @@ pub trait Stencil: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// When it is computed: as [`Self::derivative`], and [`Error::Rank`] unless there is one spacing per axis.
+    /// When it is computed: as [`Self::derivative`], [`Error::Rank`] unless there is one spacing per axis,
+    /// [`Error::RankLimit`] and [`Error::ShapeOverflow`] for a result of too many axes or elements.
     ///
     /// ```
     /// use lensor::stencil::{EdgeOrder, Stencil};
@@ -225,14 +226,15 @@ pub trait Stencil: IntoExpr + Sized {
     /// The convolution with a kernel of the same rank: element `i` of the whole is the sum of
     /// `x[i - t] * kernel[t]` over all `t`. `mode` says which part of it, and what lies beyond the border.
     ///
-    /// Sums run over the kernel in row-major order from its end; integers wrap. Follows NumPy's and SciPy's
-    /// `convolve`; see [`Mode`] for shapes.
+    /// Sums run over the kernel in row-major order from its end; integers wrap. Follows SciPy's `convolve`, and
+    /// NumPy's where the kernel is not longer than the operand; with [`Mode::Valid`] a longer one is refused, not
+    /// exchanged. See [`Mode`] for shapes.
     ///
     /// # Errors
     ///
     /// When it is computed: [`Error::Rank`] if the ranks differ, [`Error::Window`] if the kernel is empty or, with
     /// [`Mode::Valid`], longer than an axis, [`Error::ShapeOverflow`], [`Error::OutOfMemory`], and what the
-    /// evaluation of an operand reports.
+    /// evaluation of an operand reports, see [`Deferred::eval`].
     ///
     /// ```
     /// use lensor::stencil::{Border, Mode, Stencil};
@@ -254,8 +256,9 @@ pub trait Stencil: IntoExpr + Sized {
         Correlation::deferred(self.into_expr(), kernel.into_expr(), mode, true)
     }
 
-    /// The correlation with a kernel of the same rank: as [`Self::convolve`] with the kernel flipped
-    /// along every axis. Element `i` is the sum of `x[i + t] * kernel[t]`, up to where `mode` starts.
+    /// The correlation with a kernel of the same rank: as [`Self::convolve`] with the kernel flipped along every
+    /// axis. Element `i` is the sum of `x[i + t] * kernel[t]`, up to where `mode` starts. Complex kernels are not
+    /// conjugated, as NumPy's and SciPy's are.
     ///
     /// # Errors
     ///

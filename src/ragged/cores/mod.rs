@@ -172,6 +172,10 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     /// # Errors
     ///
     /// As [`Self::eval`].
+    ///
+    /// # Panics
+    ///
+    /// Panics if the function does.
     pub fn eval_with(&self, stretch: Stretch) -> Result<<O::Tensors as RaggedResults>::Ragged>
     where
         O: Outputs<Tensors: RaggedResults>,

@@ -396,8 +396,8 @@ pub trait LanesRagged: IntoRagged + Sized {
         ///
         /// # Errors
         ///
-        /// [`Error::Quantile`] if `q` does not lie between 0 and 1, and when it is computed [`Error::EmptyRow`] for the first
-        /// row without items, [`Error::EmptyReduction`] if a fixed axis has extent 0.
+        /// When it is computed: [`Error::Quantile`] if `q` does not lie between 0 and 1, [`Error::EmptyRow`] for
+        /// the first row without items, [`Error::EmptyReduction`] if a fixed axis has extent 0.
         ///
         /// ```
         /// use lensor::lanes::Interpolation;

@@ -196,7 +196,8 @@ impl<T: Copy> Sparse<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfSpan`] if the range does not lie inside.
+    /// [`Error::OutOfSpan`] if the range does not lie inside, [`Error::OutOfMemory`] if the entries cannot be
+    /// kept.
     ///
     /// ```
     /// use lensor::storage::Sparse;
