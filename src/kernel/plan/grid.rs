@@ -51,6 +51,17 @@ impl Grid {
         (begins && extent > line && extent.is_multiple_of(line)).then_some(line)
     }
 
+    /// Whether a loop, which begins at an address of storage or ends there, stays along one axis.
+    pub(super) fn is_along(&self, lowest: isize, stride: isize, extent: usize) -> bool {
+        let Ok(lowest) = usize::try_from(lowest) else { return false };
+        let stride = stride.unsigned_abs();
+        let axes = self.weights().into_iter().zip(self.sides.extents.iter());
+        axes.filter(|(weight, _)| stride.is_multiple_of(*weight)).any(|(weight, &whole)| {
+            let far = (stride / weight).saturating_mul(extent - 1);
+            far < whole && (lowest / weight % whole).saturating_add(far) < whole
+        })
+    }
+
     /// How many of so many columns of a row follow one another in a block.
     pub(crate) fn run(&self, columns: usize) -> usize {
         let mut run = 1_usize;

@@ -35,18 +35,15 @@ impl Nest {
         // A loop over one digit of a table still has an entry to add, which a tile does.
         nest.loops.retain(|l| l.extent > 1 || l.steps.iter().any(|step| step.table.is_some()));
         nest.loops.sort_by_key(|l| Reverse(l.cost()));
-        // Storage in blocks keeps loops apart, as it is cut along axes.
-        let merges = !operands.iter().any(|own| matches!(own.supply, Supply::Blocks(_)));
-        if merges {
-            nest.coalesce();
-        }
+        nest.coalesce(operands);
         let in_order = nest.loops.clone();
         nest.cross();
         let mut rest = None;
         if nest.is_small() && operands.iter().all(|own| own.supply == Supply::Memory) {
             rest = nest.merge_columns(in_order, tables);
         }
-        if merges {
+        // Storage in blocks keeps rows apart, as it is cut along axes.
+        if !operands.iter().any(|own| matches!(own.supply, Supply::Blocks(_))) {
             nest.lengthen_rows(tables);
         }
         for nest in rest.iter_mut().chain([&mut nest]) {
@@ -62,10 +59,7 @@ impl Nest {
             let (Supply::Blocks(grid), None) = (operand.supply, operand.relocate) else { continue };
             let mut l = 0;
             while let Some(own) = self.loops.get(l) {
-                let falls = self.loops.iter().filter(|l| l.steps[k].stride < 0);
-                let lowest = falls.fold(self.bases[k], |at, l| {
-                    at.wrapping_add(l.steps[k].stride.wrapping_mul(l.extent as isize - 1))
-                });
+                let lowest = self.lowest(k);
                 let line = match own.steps.iter().all(|step| step.table.is_none()) {
                     true => grid.line(lowest, own.steps[k].stride, own.extent),
                     false => None,
@@ -87,8 +81,19 @@ impl Nest {
         }
     }
 
-    /// Merges neighbouring loops that every operand steps through as if they were one.
-    fn coalesce(&mut self) {
+    /// The lowest place of an operand, but for tables.
+    fn lowest(&self, operand: usize) -> isize {
+        let falls = self.loops.iter().filter(|l| l.steps[operand].stride < 0);
+        falls.fold(self.bases[operand], |at, l| {
+            at.wrapping_add(l.steps[operand].stride.wrapping_mul(l.extent as isize - 1))
+        })
+    }
+
+    /// Merges neighbouring loops that every operand steps through as if they were one: along one axis, if it is storage in
+    /// blocks, which are cut along axes.
+    fn coalesce(&mut self, operands: &[Operand<'_>]) {
+        let in_blocks = |own: &(usize, &Operand<'_>)| matches!(own.1.supply, Supply::Blocks(_));
+        let in_blocks: SmallVec<[_; 4]> = operands.iter().enumerate().filter(in_blocks).collect();
         let mut k = self.loops.len();
         while k >= 2 {
             k -= 1;
@@ -98,7 +103,14 @@ impl Nest {
                 let straight = outer.table.is_none() && inner.table.is_none();
                 straight && inner.stride.checked_mul(length) == Some(outer.stride)
             });
-            if merges {
+            let extent = outer.extent.saturating_mul(inner.extent);
+            let stays = |&(number, own): &(usize, &Operand<'_>)| match own.supply {
+                Supply::Blocks(grid) if own.relocate.is_none() => {
+                    grid.is_along(self.lowest(number), inner.steps[number].stride, extent)
+                }
+                _ => false,
+            };
+            if merges && in_blocks.iter().all(stays) {
                 let inner = self.loops.remove(k);
                 self.loops[k - 1] =
                     Loop { extent: self.loops[k - 1].extent * inner.extent, ..inner };
