@@ -40,6 +40,7 @@ mod search;
 mod select;
 mod sort;
 mod sorts;
+mod table;
 
 pub use along::TakeAlong;
 pub use histogram::{Bins, Counts, Edges, Histogram, Uniform};
@@ -53,6 +54,7 @@ pub use select::{Elements, Partition, Picked, Positions, Top};
 pub use sorts::{ArgSort, ArgSortBy, Sort, SortBy, SortByKey};
 
 pub(crate) use sorts::{argsort_runs, sort_runs};
+pub(crate) use table::{lane_methods, quantiles};
 
 /// What types of operations are made of, named so that they can be written down. Not for use.
 #[doc(hidden)]
@@ -132,50 +134,6 @@ fn folding<X: IntoExpr, O: LaneOperation<X::Elem>>(
     }
 }
 
-/// The methods of one rule for NaN, with their documentation.
-macro_rules! quantiles {
-    (
-        $nan:expr;
-        $(#[$about_one:meta])* $quantile:ident;
-        $(#[$about_several:meta])* $quantiles:ident;
-        $(#[$about_median:meta])* $median:ident;
-    ) => {
-        $(#[$about_one])*
-        fn $quantile(
-            self,
-            axes: impl IntoAxes,
-            q: f64,
-            interpolation: Interpolation,
-        ) -> Along<Self, Quantiles>
-        where
-            Self::Elem: Measure + Sortable,
-        {
-            folding(self, axes, Quantiles::one(q, interpolation, $nan))
-        }
-
-        $(#[$about_several])*
-        fn $quantiles(
-            self,
-            axes: impl IntoAxes,
-            q: impl AsRef<[f64]>,
-            interpolation: Interpolation,
-        ) -> Along<Self, Quantiles>
-        where
-            Self::Elem: Measure + Sortable,
-        {
-            folding(self, axes, Quantiles::several(q.as_ref(), interpolation, $nan))
-        }
-
-        $(#[$about_median])*
-        fn $median(self, axes: impl IntoAxes) -> Along<Self, Quantiles>
-        where
-            Self::Elem: Measure + Sortable,
-        {
-            self.$quantile(axes, 0.5, Interpolation::Midpoint)
-        }
-    };
-}
-
 /// Operations on whole lanes, see the [module](self). What they give is [`Deferred`]: computed when it is asked for,
 /// and an operand itself. Only [`Lanes::unique`] computes at once, as its shape depends on elements.
 ///
@@ -189,177 +147,69 @@ macro_rules! quantiles {
     note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"
 )]
 pub trait Lanes: IntoExpr + Sized {
-    /// The elements of every lane in order. Follows NumPy's `sort` with `kind="stable"`.
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Descending;
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([4], vec![1.5, f64::NAN, 3.0, -2.0])?;
-    /// assert_eq!(t.sort(0, Descending).to_vec()?[..3], [3.0, 1.5, -2.0]); // and NaN
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn sort(self, axis: usize, order: SortOrder) -> Along<Self, Sort>
-    where
-        Self::Elem: Sortable,
-    {
-        lanewise(self, axis, Sort(order))
-    }
+    lane_methods! {
+        lanewise -> Along, "use lensor::prelude::*;",
+        t = "Tensor::from(" .. ")", ".to_vec()?";
 
-    /// The positions along `axis` that would sort every lane. Follows NumPy's `argsort` with
-    /// `kind="stable"`.
-    ///
-    /// By a key that elements do not have of themselves: `t.map(key).argsort(axis, order)`.
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Ascending;
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[7, 2], [5, 9]])?;
-    /// assert_eq!(t.argsort(0, Ascending).to_vec()?, [1, 0, 0, 1]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn argsort(self, axis: usize, order: SortOrder) -> Along<Self, ArgSort>
-    where
-        Self::Elem: Sortable,
-    {
-        lanewise(self, axis, ArgSort(order))
-    }
+        /// The elements of every lane in order. Follows NumPy's `sort` with `kind="stable"`.
+        sort(order: SortOrder) -> Sort where [Self::Elem: Sortable] = Sort(order),
+            [1.5, 3.0, -2.0], (0, SortOrder::Descending) => [3.0, 1.5, -2.0];
 
-    /// The elements of every lane in order of their keys. Elements with equal keys keep their order.
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Ascending;
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([4], vec![-3, 2, -2, 1])?;
-    /// assert_eq!(t.sort_by_key(0, Ascending, |x| x * x).to_vec()?, [1, 2, -2, -3]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn sort_by_key<K, F>(self, axis: usize, order: SortOrder, key: F) -> Along<Self, SortByKey<F>>
-    where
-        K: Sortable,
-        F: Fn(Self::Elem) -> K + Send + Sync,
-    {
-        lanewise(self, axis, SortByKey { order, key })
-    }
+        /// The positions along `axis` that would sort every lane. Follows NumPy's `argsort` with
+        /// `kind="stable"`.
+        ///
+        /// By a key that elements do not have of themselves: `t.map(key).argsort(axis, order)`.
+        argsort(order: SortOrder) -> ArgSort where [Self::Elem: Sortable] = ArgSort(order),
+            [1.5, f64::NAN, 3.0, -2.0], (0, SortOrder::Descending) => [2, 0, 3, 1];
 
-    /// The elements of every lane in the order of a comparison. Equal elements keep their order.
-    ///
-    /// Where `compare` is not an order of all elements they come in some order.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([3], vec![("b", 1), ("a", 2), ("a", 1)])?;
-    /// assert_eq!(t.sort_by(0, |a, b| a.cmp(b)).to_vec()?, [("a", 1), ("a", 2), ("b", 1)]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn sort_by<F>(self, axis: usize, compare: F) -> Along<Self, SortBy<F>>
-    where
-        F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Send + Sync,
-    {
-        lanewise(self, axis, SortBy(compare))
-    }
+        /// The elements of every lane in order of their keys. Elements with equal keys keep their order.
+        sort_by_key<K, F>(order: SortOrder, key: F) -> SortByKey<F>
+        where [K: Sortable, F: Fn(Self::Elem) -> K + Send + Sync] = SortByKey { order, key },
+            [-3, 2, -2, 1], (0, SortOrder::Ascending, |x| x * x) => [1, 2, -2, -3];
 
-    /// The positions along `axis` that would sort every lane in the order of a comparison.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([3], vec![(1, 2), (0, 9), (1, 1)])?;
-    /// assert_eq!(t.argsort_by(0, |a, b| a.0.cmp(&b.0)).to_vec()?, [1, 0, 2]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn argsort_by<F>(self, axis: usize, compare: F) -> Along<Self, ArgSortBy<F>>
-    where
-        F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Send + Sync,
-    {
-        lanewise(self, axis, ArgSortBy(compare))
-    }
+        /// The elements of every lane in the order of a comparison. Equal elements keep their order.
+        ///
+        /// Where `compare` is not an order of all elements they come in some order.
+        sort_by<F>(compare: F) -> SortBy<F>
+        where [F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Send + Sync] = SortBy(compare),
+            [("b", 1), ("a", 2), ("a", 1)], (0, |a, b| a.cmp(b)) => [("a", 1), ("a", 2), ("b", 1)];
 
-    /// Every lane with its `k`-th element in order, from 0, in its place: before it the elements that come before it
-    /// in `order`, after it those that come after it, both as they came.
-    ///
-    /// # Errors
-    ///
-    /// When it is computed: [`Error::Index`] if `k` is not less than the extent.
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Ascending;
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([5], vec![5, 1, 4, 2, 3])?;
-    /// assert_eq!(t.partition(0, 2, Ascending).to_vec()?, [1, 2, 3, 5, 4]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn partition(self, axis: usize, k: usize, order: SortOrder) -> Along<Self, Partition<Elements>>
-    where
-        Self::Elem: Sortable,
-    {
-        lanewise(self, axis, Partition { k, order, picked: Elements })
-    }
+        /// The positions along `axis` that would sort every lane in the order of a comparison.
+        argsort_by<F>(compare: F) -> ArgSortBy<F>
+        where [F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Send + Sync] = ArgSortBy(compare),
+            [(1, 2), (0, 9), (1, 1)], (0, |a, b| a.0.cmp(&b.0)) => [1, 0, 2];
 
-    /// The positions along `axis` that would partition every lane, see [`Self::partition`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::partition`].
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Descending;
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([4], vec![5, 1, 4, 2])?;
-    /// assert_eq!(t.argpartition(0, 1, Descending).to_vec()?, [0, 2, 1, 3]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn argpartition(
-        self,
-        axis: usize,
-        k: usize,
-        order: SortOrder,
-    ) -> Along<Self, Partition<Positions>>
-    where
-        Self::Elem: Sortable,
-    {
-        lanewise(self, axis, Partition { k, order, picked: Positions })
-    }
+        /// Every lane with its `k`-th element in order, from 0, in its place: before it the elements that come before it
+        /// in `order`, after it those that come after it, both as they came.
+        ///
+        /// # Errors
+        ///
+        /// When it is computed: [`Error::Index`] if `k` is not less than the extent.
+        partition(k: usize, order: SortOrder) -> Partition<Elements>
+        where [Self::Elem: Sortable] = Partition { k, order, picked: Elements },
+            [5, 1, 4, 2, 3], (0, 2, SortOrder::Ascending) => [1, 2, 3, 5, 4];
 
-    /// The first `k` elements of every sorted lane: the largest in descending order. Axis `axis` of the
-    /// result has extent `k`.
-    ///
-    /// # Errors
-    ///
-    /// When it is computed: [`Error::LaneTooShort`] if there are fewer.
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Descending;
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[5, 1, 4], [2, 6, 3]])?;
-    /// assert_eq!(t.top_k(1, 2, Descending).to_vec()?, [5, 4, 6, 3]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "topk")]
-    fn top_k(self, axis: usize, k: usize, order: SortOrder) -> Along<Self, Top<Elements>>
-    where
-        Self::Elem: Sortable,
-    {
-        lanewise(self, axis, Top { k, order, picked: Elements })
-    }
+        /// The positions along `axis` that would partition every lane, see [`Self::partition`].
+        argpartition(k: usize, order: SortOrder) -> Partition<Positions>
+        where [Self::Elem: Sortable] = Partition { k, order, picked: Positions },
+            [5, 1, 4, 2], (0, 1, SortOrder::Descending) => [0, 2, 1, 3];
 
-    /// The positions along `axis` of the first `k` elements of every sorted lane, see [`Self::top_k`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::top_k`].
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Ascending;
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([4], vec![5, 1, 4, 2])?;
-    /// assert_eq!(t.arg_top_k(0, 2, Ascending).to_vec()?, [1, 3]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    #[doc(alias = "argtopk")]
-    fn arg_top_k(self, axis: usize, k: usize, order: SortOrder) -> Along<Self, Top<Positions>>
-    where
-        Self::Elem: Sortable,
-    {
-        lanewise(self, axis, Top { k, order, picked: Positions })
+        /// The first `k` elements of every sorted lane: the largest in descending order. Axis `axis` of the
+        /// result has extent `k`.
+        ///
+        /// # Errors
+        ///
+        /// When it is computed: [`Error::LaneTooShort`] if there are fewer.
+        #[doc(alias = "topk")]
+        top_k(k: usize, order: SortOrder) -> Top<Elements>
+        where [Self::Elem: Sortable] = Top { k, order, picked: Elements },
+            [2, 6, 3, 5], (0, 2, SortOrder::Descending) => [6, 5];
+
+        /// The positions along `axis` of the first `k` elements of every sorted lane, see [`Self::top_k`].
+        #[doc(alias = "argtopk")]
+        arg_top_k(k: usize, order: SortOrder) -> Top<Positions>
+        where [Self::Elem: Sortable] = Top { k, order, picked: Positions },
+            [5, 1, 4, 2], (0, 2, SortOrder::Ascending) => [1, 3];
     }
 
     /// Where each of `needles` would go among the elements of this operand, which are sorted in ascending
@@ -515,7 +365,7 @@ pub trait Lanes: IntoExpr + Sized {
     }
 
     quantiles! {
-        Nan::Wins;
+        Nan::Wins, folding -> Along, folding(axes: impl IntoAxes) -> Along<Self, Quantiles>;
 
         /// The number that a share `q` of every lane does not exceed: 0 gives the least, 1 the largest, 0.5 the
         /// median. The axis goes away; several are one lane, `..` makes one of all elements. NaN in a lane gives NaN.
@@ -543,10 +393,6 @@ pub trait Lanes: IntoExpr + Sized {
 
         /// Several quantiles of every lane, in the order of the list, see [`Self::quantile`]. Those along one axis take
         /// its place; along several, which are one lane and go away, or none, they make a new last axis.
-        ///
-        /// # Errors
-        ///
-        /// As [`Self::quantile`].
         ///
         /// ```
         /// use lensor::lanes::Interpolation::Linear;
@@ -584,13 +430,9 @@ pub trait Lanes: IntoExpr + Sized {
     }
 
     quantiles! {
-        Nan::Skipped;
+        Nan::Skipped, folding -> Along, folding(axes: impl IntoAxes) -> Along<Self, Quantiles>;
 
         /// As [`Self::quantile`] of the elements that are not NaN; NaN if there are none.
-        ///
-        /// # Errors
-        ///
-        /// As [`Self::quantile`].
         ///
         /// ```
         /// use lensor::lanes::Interpolation::Linear;
@@ -605,10 +447,6 @@ pub trait Lanes: IntoExpr + Sized {
 
         /// As [`Self::quantiles`] of the elements that are not NaN; NaN if there are none.
         ///
-        /// # Errors
-        ///
-        /// As [`Self::quantile`].
-        ///
         /// ```
         /// use lensor::lanes::Interpolation::Lower;
         /// use lensor::prelude::*;
@@ -620,10 +458,6 @@ pub trait Lanes: IntoExpr + Sized {
         nan_quantiles;
 
         /// As [`Self::median`] of the elements that are not NaN; NaN if there are none.
-        ///
-        /// # Errors
-        ///
-        /// As [`Self::quantile`].
         ///
         /// ```
         /// use lensor::prelude::*;

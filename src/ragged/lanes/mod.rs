@@ -1,6 +1,4 @@
 //! Scans, sorts and ranks of rows as methods.
-//!
-//! Longer than 400 lines because it is one table of operations.
 
 mod fold;
 mod row_wise;
@@ -28,56 +26,12 @@ use crate::error::Error;
 use crate::ops::lanes::Lanes;
 use crate::ops::lanes::{
     ArgSortBy, Bins, Counts, Elements, Interpolation, LaneOperation, Mode, Nan, Partition,
-    Positions, Quantiles, SortBy, SortByKey, SortOrder,
+    Positions, Quantiles, SortBy, SortByKey, SortOrder, lane_methods, quantiles,
 };
 use crate::ops::reduce::{IntoAxes, Max, Min, Product, Reducer, Sum};
 #[cfg(doc)]
 use crate::ops::scan::Scan;
 use std::cmp::Ordering;
-
-/// The methods of one rule for NaN, with their documentation.
-macro_rules! quantiles {
-    (
-        $nan:expr;
-        $(#[$about_one:meta])* $quantile:ident;
-        $(#[$about_several:meta])* $quantiles:ident;
-        $(#[$about_median:meta])* $median:ident;
-    ) => {
-        $(#[$about_one])*
-        fn $quantile(
-            self,
-            axes: impl IntoAxes,
-            q: f64,
-            interpolation: Interpolation,
-        ) -> LazyLanes<Self, Quantiles>
-        where
-            Self::Elem: Measure + Sortable,
-        {
-            lanes(self, axes, Quantiles::one(q, interpolation, $nan))
-        }
-
-        $(#[$about_several])*
-        fn $quantiles(
-            self,
-            axis: usize,
-            q: impl AsRef<[f64]>,
-            interpolation: Interpolation,
-        ) -> LazyRows<Self, LaneRows<Quantiles>>
-        where
-            Self::Elem: Measure + Sortable,
-        {
-            rows(self, axis, LaneRows(Quantiles::several(q.as_ref(), interpolation, $nan)))
-        }
-
-        $(#[$about_median])*
-        fn $median(self, axes: impl IntoAxes) -> LazyLanes<Self, Quantiles>
-        where
-            Self::Elem: Measure + Sortable,
-        {
-            self.$quantile(axes, 0.5, Interpolation::Midpoint)
-        }
-    };
-}
 
 /// Scans, sorts, quantiles, modes and histograms of ragged tensors and expressions as methods, along the last var axis or
 /// a fixed axis behind it: row by row. Those with one result a row take any axes that folds take, see [`ReduceRagged`].
@@ -97,6 +51,7 @@ macro_rules! quantiles {
 /// assert_eq!(r.argsort(1, SortOrder::Ascending).eval()?.to_string(), "[[1, 2, 0], [], [1, 0]]");
 /// assert_eq!(r.top_k(1, 2, SortOrder::Descending).eval()?.to_string(), "[[3, 2], [], [5, 4]]");
 /// assert_eq!(r.cumsum(1).eval()?.to_string(), "[[3, 4, 6], [], [5, 9]]");
+/// assert_eq!((r.cummax(1) - &r).eval()?.to_string(), "[[0, 2, 1], [], [0, 1]]");
 /// # Ok::<(), lensor::Error>(())
 /// ```
 pub trait LanesRagged: IntoRagged + Sized {
@@ -114,237 +69,80 @@ pub trait LanesRagged: IntoRagged + Sized {
         rows(self, axis, ScanRows::new(reducer))
     }
 
-    /// Running sums of each row.
-    ///
-    /// ```
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let lengths = Ragged::from_nested(vec![vec![3, 1, 2], vec![], vec![5, 4]])?;
-    /// let ends = lengths.cumsum(1); // each row begins at 0 again
-    /// assert_eq!(ends.eval()?.to_string(), "[[3, 4, 6], [], [5, 9]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn cumsum(self, axis: usize) -> LazyRows<Self, ScanRows<Sum>>
-    where
-        Sum: Reducer<Self::Elem>,
-    {
-        self.scan(axis, Sum)
-    }
+    lane_methods! {
+        rows -> LazyRows, "use lensor::{prelude::*, ragged::Ragged};",
+        r = "Ragged::from_nested([" .. "])?", ".eval()?.to_string()";
 
-    /// Running products of each row.
-    ///
-    /// ```
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let growth = Ragged::from_nested(vec![vec![2.0, 0.5], vec![], vec![1.5, 2.0, 2.0]])?;
-    /// assert_eq!(growth.cumprod(1).eval()?.to_string(), "[[2, 1], [], [1.5, 3, 6]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn cumprod(self, axis: usize) -> LazyRows<Self, ScanRows<Product>>
-    where
-        Product: Reducer<Self::Elem>,
-    {
-        self.scan(axis, Product)
-    }
+        /// Running sums of each row, each of which begins at 0 again.
+        cumsum() -> ScanRows<Sum> where [Sum: Reducer<Self::Elem>] = ScanRows::new(Sum),
+            [3, 1, 2] [] [5, 4], (1) => "[[3, 4, 6], [], [5, 9]]";
 
-    /// The smallest element of each row so far.
-    ///
-    /// ```
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let bids = Ragged::from_nested(vec![vec![7, 9, 4, 5], vec![], vec![3, 2]])?;
-    /// assert_eq!(bids.cummin(1).eval()?.to_string(), "[[7, 7, 4, 4], [], [3, 2]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn cummin(self, axis: usize) -> LazyRows<Self, ScanRows<Min>>
-    where
-        Min: Reducer<Self::Elem>,
-    {
-        self.scan(axis, Min)
-    }
+        /// Running products of each row.
+        cumprod() -> ScanRows<Product>
+        where [Product: Reducer<Self::Elem>] = ScanRows::new(Product),
+            [2.0, 0.5] [] [1.5, 2.0, 2.0], (1) => "[[2, 1], [], [1.5, 3, 6]]";
 
-    /// The largest element of each row so far.
-    ///
-    /// ```
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let r = Ragged::from_nested(vec![vec![5, 8, 2, 6], vec![], vec![3, 4]])?;
-    /// let below_peak = r.cummax(1) - &r;
-    /// assert_eq!(below_peak.eval()?.to_string(), "[[0, 0, 6, 2], [], [0, 0]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn cummax(self, axis: usize) -> LazyRows<Self, ScanRows<Max>>
-    where
-        Max: Reducer<Self::Elem>,
-    {
-        self.scan(axis, Max)
-    }
+        /// The smallest element of each row so far.
+        cummin() -> ScanRows<Min> where [Min: Reducer<Self::Elem>] = ScanRows::new(Min),
+            [7, 9, 4, 5] [] [3, 2], (1) => "[[7, 7, 4, 4], [], [3, 2]]";
 
-    /// The elements of each row in order, NaN last in both orders.
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::{Ascending, Descending};
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let r = Ragged::from_nested(vec![vec![2.0, f64::NAN, 1.0, 3.0], vec![], vec![5.0, 4.0]])?;
-    /// assert_eq!(r.sort(1, Ascending).eval()?.to_string(), "[[1, 2, 3, NaN], [], [4, 5]]");
-    /// assert_eq!(r.sort(1, Descending).eval()?.to_string(), "[[3, 2, 1, NaN], [], [5, 4]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn sort(self, axis: usize, order: SortOrder) -> LazyRows<Self, SortRows<Elements>>
-    where
-        Self::Elem: Sortable,
-    {
-        rows(self, axis, SortRows::new(order, usize::MAX))
-    }
+        /// The largest element of each row so far.
+        cummax() -> ScanRows<Max> where [Max: Reducer<Self::Elem>] = ScanRows::new(Max),
+            [5, 8, 2, 6] [] [3, 4], (1) => "[[5, 8, 8, 8], [], [3, 4]]";
 
-    /// The first `k` elements of each row in order, or all if it has fewer.
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Descending;
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let scores = Ragged::from_nested(vec![vec![3, 9, 7], vec![], vec![5]])?;
-    /// assert_eq!(scores.top_k(1, 2, Descending).eval()?.to_string(), "[[9, 7], [], [5]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn top_k(self, axis: usize, k: usize, order: SortOrder) -> LazyRows<Self, SortRows<Elements>>
-    where
-        Self::Elem: Sortable,
-    {
-        rows(self, axis, SortRows::new(order, k))
-    }
+        /// The elements of each row in order, NaN last in both orders.
+        sort(order: SortOrder) -> SortRows<Elements>
+        where [Self::Elem: Sortable] = SortRows::new(order, usize::MAX),
+            [2.0, f64::NAN, 1.0, 3.0] [] [5.0, 4.0],
+            (1, SortOrder::Ascending) => "[[1, 2, 3, NaN], [], [4, 5]]",
+            (1, SortOrder::Descending) => "[[3, 2, 1, NaN], [], [5, 4]]";
 
-    /// Where in its row each element of the sorted row stands; equal elements keep their order.
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Descending;
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let scores = Ragged::from_nested(vec![vec![7, 9, 7], vec![], vec![5, 6]])?;
-    /// let order = scores.argsort(1, Descending).eval()?;
-    /// assert_eq!(order.to_string(), "[[1, 0, 2], [], [1, 0]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn argsort(self, axis: usize, order: SortOrder) -> LazyRows<Self, SortRows<Positions>>
-    where
-        Self::Elem: Sortable,
-    {
-        rows(self, axis, SortRows::new(order, usize::MAX))
-    }
+        /// The first `k` elements of each row in order, or all if it has fewer.
+        top_k(k: usize, order: SortOrder) -> SortRows<Elements>
+        where [Self::Elem: Sortable] = SortRows::new(order, k),
+            [3, 9, 7] [] [5], (1, 2, SortOrder::Descending) => "[[9, 7], [], [5]]";
 
-    /// Where in its row each of the first `k` elements in order stands.
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Descending;
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let scores = Ragged::from_nested(vec![vec![3, 9, 7], vec![], vec![5]])?;
-    /// assert_eq!(scores.arg_top_k(1, 2, Descending).eval()?.to_string(), "[[1, 2], [], [0]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn arg_top_k(
-        self,
-        axis: usize,
-        k: usize,
-        order: SortOrder,
-    ) -> LazyRows<Self, SortRows<Positions>>
-    where
-        Self::Elem: Sortable,
-    {
-        rows(self, axis, SortRows::new(order, k))
-    }
+        /// Where in its row each element of the sorted row stands; equal elements keep their order.
+        argsort(order: SortOrder) -> SortRows<Positions>
+        where [Self::Elem: Sortable] = SortRows::new(order, usize::MAX),
+            [7, 9, 7] [] [5, 6], (1, SortOrder::Descending) => "[[1, 0, 2], [], [1, 0]]";
 
-    /// Each row around its element of rank `k`: what comes before it in order, that element, what comes after it, both
-    /// as they came. Rows of at most `k` items stay as they are.
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Ascending;
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let r = Ragged::from_nested(vec![vec![9, 4, 7, 1], vec![6, 5], vec![3]])?;
-    /// assert_eq!(r.partition(1, 1, Ascending).eval()?.to_string(), "[[1, 4, 9, 7], [5, 6], [3]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn partition(
-        self,
-        axis: usize,
-        k: usize,
-        order: SortOrder,
-    ) -> LazyRows<Self, LaneRows<Partition<Elements>>>
-    where
-        Self::Elem: Sortable,
-    {
-        rows(self, axis, LaneRows(Partition { k, order, picked: Elements }))
-    }
+        /// Where in its row each of the first `k` elements in order stands.
+        arg_top_k(k: usize, order: SortOrder) -> SortRows<Positions>
+        where [Self::Elem: Sortable] = SortRows::new(order, k),
+            [3, 9, 7] [] [5], (1, 2, SortOrder::Descending) => "[[1, 2], [], [0]]";
 
-    /// Where in its row each element of the partitioned row stands, see [`Self::partition`].
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Ascending;
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let r = Ragged::from_nested(vec![vec![9, 4, 7, 1], vec![6, 5], vec![3]])?;
-    /// assert_eq!(r.argpartition(1, 1, Ascending).eval()?.to_string(), "[[3, 1, 0, 2], [1, 0], [0]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn argpartition(
-        self,
-        axis: usize,
-        k: usize,
-        order: SortOrder,
-    ) -> LazyRows<Self, LaneRows<Partition<Positions>>>
-    where
-        Self::Elem: Sortable,
-    {
-        rows(self, axis, LaneRows(Partition { k, order, picked: Positions }))
-    }
+        /// Each row around its element of rank `k`: what comes before it in order, that element, what comes after it, both
+        /// as they came. Rows of at most `k` items stay as they are.
+        partition(k: usize, order: SortOrder) -> LaneRows<Partition<Elements>>
+        where [Self::Elem: Sortable] = LaneRows(Partition { k, order, picked: Elements }),
+            [9, 4, 7, 1] [6, 5] [3], (1, 1, SortOrder::Ascending) => "[[1, 4, 9, 7], [5, 6], [3]]";
 
-    /// The elements of each row in order of their keys. Elements with equal keys keep their order.
-    ///
-    /// ```
-    /// use lensor::lanes::SortOrder::Ascending;
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let r = Ragged::from_nested(vec![vec![-3, 2, -2, 1], vec![], vec![5, -4]])?;
-    /// let sorted = r.sort_by_key(1, Ascending, |x: i32| x.abs());
-    /// assert_eq!(sorted.eval()?.to_string(), "[[1, 2, -2, -3], [], [-4, 5]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn sort_by_key<K, F>(
-        self,
-        axis: usize,
-        order: SortOrder,
-        key: F,
-    ) -> LazyRows<Self, LaneRows<SortByKey<F>>>
-    where
-        K: Sortable,
-        F: Fn(Self::Elem) -> K + Send + Sync,
-    {
-        rows(self, axis, LaneRows(SortByKey { order, key }))
-    }
+        /// Where in its row each element of the partitioned row stands, see [`Self::partition`].
+        argpartition(k: usize, order: SortOrder) -> LaneRows<Partition<Positions>>
+        where [Self::Elem: Sortable] = LaneRows(Partition { k, order, picked: Positions }),
+            [9, 4, 7, 1] [6, 5] [3], (1, 1, SortOrder::Ascending) => "[[3, 1, 0, 2], [1, 0], [0]]";
 
-    /// The elements of each row in the order of a comparison. Equal elements keep their order.
-    ///
-    /// Where `compare` is not an order of all elements they come in some order.
-    ///
-    /// ```
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let r = Ragged::from_nested(vec![vec![2.5, 0.5, 1.0], vec![], vec![3.0_f64]])?;
-    /// let sorted = r.sort_by(1, |a, b| b.total_cmp(a));
-    /// assert_eq!(sorted.eval()?.to_string(), "[[2.5, 1, 0.5], [], [3]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn sort_by<F>(self, axis: usize, compare: F) -> LazyRows<Self, LaneRows<SortBy<F>>>
-    where
-        F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Send + Sync,
-    {
-        rows(self, axis, LaneRows(SortBy(compare)))
-    }
+        /// The elements of each row in order of their keys. Elements with equal keys keep their order.
+        sort_by_key<K, F>(order: SortOrder, key: F) -> LaneRows<SortByKey<F>>
+        where [K: Sortable, F: Fn(Self::Elem) -> K + Send + Sync]
+            = LaneRows(SortByKey { order, key }),
+            [-3, 2, -2, 1] [] [5, -4],
+            (1, SortOrder::Ascending, |x: i32| x.abs()) => "[[1, 2, -2, -3], [], [-4, 5]]";
 
-    /// Where in its row each element stands that [`Self::sort_by`] would give.
-    ///
-    /// ```
-    /// use lensor::ragged::{LanesRagged, Ragged};
-    /// let r = Ragged::from_nested(vec![vec![3, 1, 2], vec![], vec![5_i32, 4]])?;
-    /// let positions = r.argsort_by(1, |a, b| b.cmp(a));
-    /// assert_eq!(positions.eval()?.to_string(), "[[0, 2, 1], [], [0, 1]]");
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    fn argsort_by<F>(self, axis: usize, compare: F) -> LazyRows<Self, LaneRows<ArgSortBy<F>>>
-    where
-        F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Send + Sync,
-    {
-        rows(self, axis, LaneRows(ArgSortBy(compare)))
+        /// The elements of each row in the order of a comparison. Equal elements keep their order.
+        ///
+        /// Where `compare` is not an order of all elements they come in some order.
+        sort_by<F>(compare: F) -> LaneRows<SortBy<F>>
+        where [F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Send + Sync]
+            = LaneRows(SortBy(compare)),
+            [2.5, 0.5, 1.0] [] [3.0_f64], (1, |a, b| b.total_cmp(a)) => "[[2.5, 1, 0.5], [], [3]]";
+
+        /// Where in its row each element stands that [`Self::sort_by`] would give.
+        argsort_by<F>(compare: F) -> LaneRows<ArgSortBy<F>>
+        where [F: Fn(&Self::Elem, &Self::Elem) -> Ordering + Send + Sync]
+            = LaneRows(ArgSortBy(compare)),
+            [3, 1, 2] [] [5_i32, 4], (1, |a, b| b.cmp(a)) => "[[0, 2, 1], [], [0, 1]]";
     }
 
     /// How many elements of each row fall into each of `bins`, which are a fixed axis in the place of the row. Elements
@@ -389,7 +187,8 @@ pub trait LanesRagged: IntoRagged + Sized {
     }
 
     quantiles! {
-        Nan::Wins;
+        Nan::Wins, lanes -> LazyLanes,
+        lane_rows(axis: usize) -> LazyRows<Self, LaneRows<Quantiles>>;
 
         /// The number that a share `q` of each row does not exceed, exact, as [`Lanes::quantile`] of its elements. The axis
         /// goes away; several are one lane. NaN in a row gives NaN.
@@ -410,10 +209,6 @@ pub trait LanesRagged: IntoRagged + Sized {
         quantile;
 
         /// Several quantiles of each row, in the order of the list: a fixed axis in its place, see [`Self::quantile`].
-        ///
-        /// # Errors
-        ///
-        /// As [`Self::quantile`].
         ///
         /// ```
         /// use lensor::lanes::Interpolation::Linear;
@@ -448,13 +243,10 @@ pub trait LanesRagged: IntoRagged + Sized {
     }
 
     quantiles! {
-        Nan::Skipped;
+        Nan::Skipped, lanes -> LazyLanes,
+        lane_rows(axis: usize) -> LazyRows<Self, LaneRows<Quantiles>>;
 
         /// As [`Self::quantile`] of the elements that are not NaN; NaN if there are none.
-        ///
-        /// # Errors
-        ///
-        /// As [`Self::quantile`].
         ///
         /// ```
         /// use lensor::lanes::Interpolation::Linear;
@@ -467,10 +259,6 @@ pub trait LanesRagged: IntoRagged + Sized {
 
         /// As [`Self::quantiles`] of the elements that are not NaN; NaN if there are none.
         ///
-        /// # Errors
-        ///
-        /// As [`Self::quantile`].
-        ///
         /// ```
         /// use lensor::lanes::Interpolation::Lower;
         /// use lensor::ragged::{LanesRagged, Ragged};
@@ -481,10 +269,6 @@ pub trait LanesRagged: IntoRagged + Sized {
         nan_quantiles;
 
         /// As [`Self::median`] of the elements that are not NaN; NaN if there are none.
-        ///
-        /// # Errors
-        ///
-        /// As [`Self::quantile`].
         ///
         /// ```
         /// use lensor::ragged::{LanesRagged, Ragged};
@@ -503,6 +287,14 @@ where
     RowWise<X::Expr, P>: RaggedCompute,
 {
     DeferredRagged::new(RowWise { e: e.into_ragged_expr(), axis, operation })
+}
+
+fn lane_rows<X: IntoRagged, O: LaneOperation<X::Elem>>(
+    e: X,
+    axis: usize,
+    operation: O,
+) -> LazyRows<X, LaneRows<O>> {
+    rows(e, axis, LaneRows(operation))
 }
 
 fn lanes<X: IntoRagged, O: LaneOperation<X::Elem>>(
