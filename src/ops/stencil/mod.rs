@@ -260,10 +260,6 @@ pub trait Stencil: IntoExpr + Sized {
     /// axis. Element `i` is the sum of `x[i + t] * kernel[t]`, up to where `mode` starts. Complex kernels are not
     /// conjugated, as NumPy's and SciPy's are.
     ///
-    /// # Errors
-    ///
-    /// When it is computed: as [`Self::convolve`].
-    ///
     /// ```
     /// use lensor::stencil::{Mode, Stencil};
     /// use lensor::Tensor;
