@@ -30,7 +30,7 @@ pub use pending::Pending;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, IntoExpr, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepared,
+    Boxes, Explanation, IntoExpr, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepared, results,
 };
 use crate::kernel::{Filled, inner};
 use crate::map::AddressMap;
@@ -203,145 +203,45 @@ impl<C: Compute> Deferred<C> {
         self.shared.get_or_init(Arc::default).clone()
     }
 
-    /// Shape of the result.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Axis`] for an axis that the operand has not, [`Error::RepeatedAxis`] for one that is given twice,
-    /// the error that the operand carries, and what the operation reports of shapes.
-    pub fn shape(&self) -> Result<Shape> {
-        self.operation.shape()
-    }
-
-    /// Computes the results into a new tensor. In memory they lie in row-major order, but for what is computed in another
-    /// one, as gradients one component after the other; [`Tensor::into_contiguous`] puts them in order.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::shape`] reports, [`Error::ShapeOverflow`] if there are too many results; what evaluating the
-    /// operand reports; [`Error::WouldDensify`] for more than 2^33 elements of a sparse operand that would be read
-    /// one by one, see [`Lazy::densely`]; what the operation reports of elements, with the index in its result;
-    /// [`Error::OutOfMemory`] if the results cannot be kept.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
-    /// assert_eq!(t.sum(0).shape()?, [2]); // computes nothing
-    /// assert_eq!(t.sum(0).eval()?.to_vec()?, [4_i64, 6]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    #[inline(never)]
-    pub fn eval(&self) -> Result<Tensor<Vec<C::Elem>>> {
-        // Read where it was made: moving it just after takes longer.
-        let made = self.operation.layout();
-        let map = made.as_ref().map_err(Error::copy)?;
-        let _results_of_leaves =
-            prepared(map.count() > 0, &mut |visit| self.operation.deferred(visit))?;
-        let data = self.operation.collect(map.count())?;
-        Ok(Tensor::from_parts(made?, data))
-    }
-
-    /// Computes the results, in row-major order, into a vector.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`].
-    pub fn to_vec(&self) -> Result<Vec<C::Elem>> {
-        Ok(self.eval()?.into_contiguous()?.into_storage())
-    }
-
-    /// Computes the only result.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`], and [`Error::NotSingle`] if there are more or none.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
-    /// assert_eq!(t.sum(..).item()?, 10);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn item(&self) -> Result<C::Elem> {
-        match self.operation.only()? {
-            Some(result) => Ok(result),
-            None => {
-                self.shape()?.check_single()?;
-                self.eval()?.item()
-            }
-        }
-    }
-
-    /// Computes the results into an existing tensor or view of any storage with a writer, stretched to its shape
-    /// where an extent is 1 or missing.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`], and [`Error::Destination`] if the shapes do not fit, [`Error::NotInjective`] if two
-    /// indexes of the destination share an address, [`Error::Storage`] if the storage fails. After an
-    /// error the destination may be partly written.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1.0, 2.0], [3.0, 4.0]])?;
-    /// let mut out = Tensor::full([2, 2], 0.0)?;
-    /// t.sum(0).assign_to(&mut out.view_mut().select((1,))?)?;
-    /// assert_eq!(out.to_vec()?, [0.0, 0.0, 4.0, 6.0]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn assign_to<W: Writer<Elem = C::Elem>>(&self, out: &mut Tensor<W>) -> Result<()> {
-        let layout = self.operation.layout()?;
-        if layout.shape() != out.shape() {
-            return Lazy(self.into_expr()).assign_to(out);
-        }
-        let (map, storage) = out.parts_mut();
-        let span = map.span();
-        if layout == map.clone().moved_down(span.start)?
-            && let Some(slice) = storage.as_mut_slice().and_then(|slice| slice.get_mut(span))
-        {
+    results!(C::Elem, Pending<&C>, |deferred, out| {
+        shape: deferred.operation.shape(),
+        #[inline(never)]
+        eval: {
+            // Read where it was made: moving it just after takes longer.
+            let made = deferred.operation.layout();
+            let map = made.as_ref().map_err(Error::copy)?;
             let _results_of_leaves =
-                prepared(layout.count() > 0, &mut |visit| self.operation.deferred(visit))?;
-            return self.operation.fill(inner::slots(slice)).map(drop);
-        }
-        out.address_map().check_injective()?;
-        let _results_of_leaves =
-            prepared(layout.count() > 0, &mut |visit| self.operation.deferred(visit))?;
-        assign_in_boxes(&self.operation, &layout, out)
-    }
-
-    /// Says in a few lines how it would be computed.
-    ///
-    /// # Errors
-    ///
-    /// What [`Self::shape`] reports.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::full([64, 100], 1.0)?;
-    /// let text = t.sum(0).explain()?.to_string();
-    /// assert!(text.contains("across rows: 100 results of 64 rows"));
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn explain(&self) -> Result<Explanation> {
-        self.operation.explain()
-    }
+                prepared(map.count() > 0, &mut |visit| deferred.operation.deferred(visit))?;
+            let data = deferred.operation.collect(map.count())?;
+            Ok(Tensor::from_parts(made?, data))
+        },
+        to_vec: Ok(deferred.eval()?.into_contiguous()?.into_storage()),
+        only: deferred.operation.only()?,
+        assign_to: {
+            let layout = deferred.operation.layout()?;
+            if layout.shape() != out.shape() {
+                return Lazy(deferred.into_expr()).assign_to(out);
+            }
+            let (map, storage) = out.parts_mut();
+            let span = map.span();
+            if layout == map.clone().moved_down(span.start)?
+                && let Some(slice) = storage.as_mut_slice().and_then(|slice| slice.get_mut(span))
+            {
+                let _results_of_leaves =
+                    prepared(layout.count() > 0, &mut |visit| deferred.operation.deferred(visit))?;
+                return deferred.operation.fill(inner::slots(slice)).map(drop);
+            }
+            out.address_map().check_injective()?;
+            let _results_of_leaves =
+                prepared(layout.count() > 0, &mut |visit| deferred.operation.deferred(visit))?;
+            assign_in_boxes(&deferred.operation, &layout, out)
+        },
+        explain: deferred.operation.explain(),
+        view: deferred.into_expr(),
+    });
 
     /// The result as an expression, to be viewed, boxed and computed with.
     pub fn lazy(self) -> Lazy<Pending<C>> {
-        Lazy(self.into_expr())
-    }
-
-    /// The same of a reference, to be viewed more than once. Within one evaluation all views compute it once.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1_i64, 2], [3, 4]])?;
-    /// let sums = t.sum(0);
-    /// let differences = sums.view().slice(0, 1..)? - sums.view().slice(0, ..1)?;
-    /// assert_eq!(differences.item()?, 2);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn view(&self) -> Lazy<Pending<&C>> {
         Lazy(self.into_expr())
     }
 

@@ -1,15 +1,11 @@
 //! [`Lazy`]: expressions with operators and views.
 
 use super::boxed::{BoxExpr, boxed};
-use super::eval;
-use super::explain::{Explanation, explain};
 use super::node::{StoredOnly, Worker};
 use super::{Expr, IntoExpr, Leaf, Prepare, sealed};
 use crate::error::{Error, Result};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
-use crate::storage::Writer;
-use crate::tensor::Tensor;
 
 /// An expression with operators and views: `Lazy<impl Expr<Elem = f64>>` is how a function returns one. A view with axes of
 /// scalars alone is [`Error::ScalarView`].
@@ -49,79 +45,6 @@ impl<E: Expr> Lazy<E> {
         Self(operand.into_expr())
     }
 
-    /// The same expression over borrowed storage, to be viewed and folded more than once.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1_u8, 3], [5, 7]])?;
-    /// let halves = t.cast::<f64>() / 2.0;
-    /// let mean = halves.view().mean(0).to_vec()?;
-    /// assert_eq!((mean, halves.transpose([1, 0])?.to_vec()?), (vec![1.5, 2.5], vec![0.5, 2.5, 1.5, 3.5]));
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn view(&self) -> Lazy<E::Ref<'_>> {
-        Lazy(self.0.by_ref())
-    }
-
-    /// Joint shape of the operands.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Operands`] if they do not align, and what else a part of the expression carries.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let (column, row) = (Tensor::full([2, 1], 1)?, Tensor::full([3], 1)?);
-    /// assert_eq!((&column + &row).shape()?, [2, 3]);
-    /// let refused = (&row + Tensor::full([4], 1)?).shape();
-    /// assert!(matches!(refused, Err(Error::Operands { .. })));
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn shape(&self) -> Result<Shape> {
-        self.0.shape()
-    }
-
-    /// Computes all elements, in row-major order, into a new tensor.
-    ///
-    /// # Errors
-    ///
-    /// The error that the expression carries, see [`Self::shape`], and [`Error::ShapeOverflow`] for too many
-    /// elements; what computing deferred operands reports; [`Error::Cast`], [`Error::Arithmetic`] and
-    /// [`Error::ElementOverflow`] with the first failing index; [`Error::Storage`] if a storage fails;
-    /// [`Error::OutOfMemory`] if the result cannot be kept.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([2], vec![1.0, 2.0])?;
-    /// let e = (&t + 1.0) * &t;
-    /// assert_eq!(e.eval()?.to_vec()?, [2.0, 6.0]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn eval(&self) -> Result<Tensor<Vec<E::Elem>>> {
-        eval::eval(&self.0)
-    }
-
-    /// Computes all elements into an existing tensor or view of any storage with a writer.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::eval`], and [`Error::Destination`] if the shape does not stretch to that of the destination,
-    /// [`Error::NotInjective`] if two indexes of the destination share an address, and [`Error::WouldDensify`] as
-    /// for [`Tensor::assign`]. After an error the destination may be partly written.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_vec([2], vec![1, 2])?;
-    /// let mut out = Tensor::full([2, 2], 0)?;
-    /// (&t * 10).assign_to(&mut out.view_mut().select((1,))?)?;
-    /// assert_eq!(out.to_vec()?, [0, 0, 10, 20]);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn assign_to<W: Writer<Elem = E::Elem>>(&self, out: &mut Tensor<W>) -> Result<()> {
-        let (map, storage) = out.parts_mut();
-        eval::assign(&self.0, map, storage)
-    }
-
     /// Erases the type of the expression, so that different ones fit in a `Vec`.
     ///
     /// Boxes nest up to 100 deep, as each level needs stack to evaluate. A deeper expression carries
@@ -145,23 +68,6 @@ impl<E: Expr> Lazy<E> {
         E: 'a,
     {
         boxed(self.0)
-    }
-
-    /// Says in a few lines how the expression would be evaluated: stages, loops, operands, threads and bytes.
-    ///
-    /// # Errors
-    ///
-    /// The error that the expression carries.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let a = Tensor::from_vec([2, 3], vec![0_u8; 6])?;
-    /// let text = (a.cast::<f32>() / 255.0).explain()?.to_string();
-    /// assert!(text.ends_with("bytes: 6 read, 24 written"));
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    pub fn explain(&self) -> Result<Explanation> {
-        explain(&self.0)
     }
 
     /// Adds axes of extent 1 behind all others. Scalars alone stretch to any shape without them.

@@ -1,7 +1,7 @@
 //! Copies out of tensors and assignments into them.
 
 use crate::error::{Error, Result};
-use crate::expr::{BoxExpr, Expr, Lazy, Pairs};
+use crate::expr::{BoxExpr, Lazy, Pairs};
 use crate::map::AddressMap;
 use crate::storage::{Reader, Sparse, Writer};
 use crate::tensor::Tensor;
@@ -233,40 +233,5 @@ impl<W: Writer> Tensor<W> {
         }
         let copy = copy.eval()?;
         Tensor::with_map(to.clone(), storage)?.assign(copy)
-    }
-}
-
-impl<E: Expr> Lazy<E> {
-    /// The only element.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lazy::eval`], and [`Error::NotSingle`] if there are more or none.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from(vec![20]);
-    /// assert_eq!((&t + 1).item()?, 21);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn item(&self) -> Result<E::Elem> {
-        self.shape()?.check_single()?;
-        self.eval()?.item()
-    }
-
-    /// Copies of all elements, in row-major order.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lazy::eval`].
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
-    /// assert_eq!((&t * 10).transpose([1, 0])?.to_vec()?, [10, 30, 20, 40]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn to_vec(&self) -> Result<Vec<E::Elem>> {
-        Ok(self.eval()?.into_storage())
     }
 }
