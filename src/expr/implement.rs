@@ -81,6 +81,31 @@ macro_rules! unary_operators {
     )* };
 }
 
+/// Operators that change their left side, `[type, pairs]`, of methods that do it and return errors.
+macro_rules! assignment_operators {
+    (
+        [$Type:ident $Pairs:ident]
+        $($Op:ident: $Trait:ident $method:ident $try_method:ident, $Bound:ident $sign:literal;)*
+    ) => { $(
+        impl<W: Writer, R> std::ops::$Trait<R> for $Type<W>
+        where
+            W::Elem: $Bound + $Pairs<R>,
+        {
+            #[doc = concat!("[`", stringify!($Type), "::", stringify!($try_method), "`], which returns errors instead.")]
+            ///
+            /// # Panics
+            ///
+            /// Panics where that function returns an error.
+            #[track_caller]
+            fn $method(&mut self, right: R) {
+                if let Err(error) = self.$try_method(right) {
+                    panic!("{error}");
+                }
+            }
+        }
+    )* };
+}
+
 /// What stands beside elements of its own type, as the expression it becomes; of one family, `[pairs, trait of operands,
 /// its method]`.
 macro_rules! pairs {
@@ -338,6 +363,6 @@ macro_rules! binary_methods {
 }
 
 pub(crate) use {
-    binary_methods, binary_operators, elementwise_methods, operators, pairs, scalar_operands,
-    scalar_operators, unary_methods, unary_operators,
+    assignment_operators, binary_methods, binary_operators, elementwise_methods, operators, pairs,
+    scalar_operands, scalar_operators, unary_methods, unary_operators,
 };

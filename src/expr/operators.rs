@@ -2,14 +2,13 @@
 
 use super::update::update_with;
 use super::{Apply, Expr, Lazy, Op, Pairs, Scalar};
-use super::{binary_operators, operators, scalar_operators, unary_operators};
+use super::{assignment_operators, binary_operators, operators, scalar_operators, unary_operators};
 use super::{for_assignments, for_binary, for_scalars, for_unary};
 use crate::dtype::{Arithmetic, Bits, DivideBy, Signed};
 use crate::error::Result;
 use crate::kernel::Fault;
 use crate::storage::{Reader, Writer};
 use crate::tensor::Tensor;
-use std::ops;
 
 macro_rules! total_ops {
     ($($(#[$doc:meta])* $Op:ident $Bound:ident $element:ident;)*) => { $(
@@ -134,23 +133,7 @@ macro_rules! assignments {
                 update_with($Op, self, W::Elem::pair(b), &|b| $Op.fault((b, b)))
             }
         }
-
-        impl<W: Writer, R> ops::$Trait<R> for Tensor<W>
-        where
-            W::Elem: $Bound + Pairs<R>,
-        {
-            #[doc = concat!("[`Tensor::", stringify!($try_method), "`], which returns errors instead.")]
-            ///
-            /// # Panics
-            ///
-            /// Panics where that function returns an error.
-            #[track_caller]
-            fn $method(&mut self, right: R) {
-                if let Err(error) = self.$try_method(right) {
-                    panic!("{error}");
-                }
-            }
-        }
     )* };
 }
 for_assignments!(assignments);
+for_assignments!(assignment_operators [Tensor Pairs]);

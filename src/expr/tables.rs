@@ -58,8 +58,9 @@ macro_rules! for_unary {
 
 /// Operators that change their left side.
 macro_rules! for_assignments {
-    ($callback:ident) => {
+    ($callback:ident $($prefix:tt)*) => {
         $callback! {
+            $($prefix)*
             AddOp: AddAssign add_assign try_add_assign, Arithmetic "+";
             SubOp: SubAssign sub_assign try_sub_assign, Arithmetic "-";
             MulOp: MulAssign mul_assign try_mul_assign, Arithmetic "*";

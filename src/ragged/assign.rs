@@ -196,23 +196,7 @@ macro_rules! assignments {
                 done.map_err(|error| self.overlapping(at_path(error, &joint)))
             }
         }
-
-        impl<W: Writer, R> std::ops::$Trait<R> for Ragged<W>
-        where
-            W::Elem: $Bound + PairsRagged<R>,
-        {
-            #[doc = concat!("[`Ragged::", stringify!($try_method), "`], which returns errors instead.")]
-            ///
-            /// # Panics
-            ///
-            /// Panics where that function returns an error.
-            #[track_caller]
-            fn $method(&mut self, right: R) {
-                if let Err(error) = self.$try_method(right) {
-                    panic!("{error}");
-                }
-            }
-        }
     )* };
 }
 for_assignments!(assignments);
+for_assignments!(assignment_operators [Ragged PairsRagged]);
