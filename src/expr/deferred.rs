@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 pub struct Kept<'a>(Vec<Arc<dyn Hold + 'a>>);
 
 /// Anything that is kept.
-trait Hold: Send + Sync {}
+pub(crate) trait Hold: Send + Sync {}
 
 impl<T: Send + Sync> Hold for T {}
 

@@ -49,7 +49,7 @@ pub use boxed::{BoxExpr, Boxed};
 pub(crate) use boxes::*;
 pub use deferred::Prepare;
 pub(crate) use deferred::{
-    Missing, SharedResult, deferred_of, defers, prepare, prepare_all, prepared,
+    Hold, Missing, SharedResult, deferred_of, defers, prepare, prepare_all, prepared,
 };
 pub(crate) use elements::{elements_at, failed_at, fill_all, write_elements};
 pub use elementwise::*;

@@ -2,12 +2,12 @@
 
 use super::expr::{Ahead, IntoRagged, LazyRagged, PairsRagged, RaggedExpr, RaggedRows};
 use super::form::{Extent, Form};
-use super::joint::{Hold, Joint};
+use super::joint::Joint;
 use super::leaves::{Computed, computed};
 use super::{Ragged, Stretch};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, NOT_COMPUTED, SharedResult, pairs};
+use crate::expr::{Explanation, Hold, NOT_COMPUTED, SharedResult, pairs};
 use crate::memory::default_of_fields;
 use std::fmt::{self, Debug, Display, Formatter};
 use std::sync::{Arc, OnceLock};

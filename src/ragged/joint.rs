@@ -6,6 +6,7 @@ use super::groups::counted;
 use super::offsets::Offsets;
 use super::places::{Lengths, Places, follow, total};
 use crate::error::{Error, Result};
+use crate::expr::Hold;
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -23,11 +24,6 @@ pub struct Joint<'k> {
     /// What was computed to know it, and is read by what evaluates.
     pub(super) kept: Vec<Arc<dyn Hold + 'k>>,
 }
-
-/// Anything that is kept.
-pub(super) trait Hold: Send + Sync {}
-
-impl<T: Send + Sync> Hold for T {}
 
 impl fmt::Debug for Joint<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
