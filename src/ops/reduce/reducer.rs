@@ -20,7 +20,7 @@ pub trait VisitReducer<T: Copy, Out> {
 
 /// The pieces of a fold: how to begin, take one more element, join two parts, and end.
 ///
-/// Two types and five methods make a reducer, and with it come any axes, masks, segments, windows, scans,
+/// Two types and four methods make a reducer, and with it come any axes, masks, segments, windows, scans,
 /// sparse operands and threads. The provided methods describe the same fold, faster: over a block at once, over columns,
 /// over many copies of one element.
 ///
@@ -45,9 +45,6 @@ pub trait VisitReducer<T: Copy, Out> {
 ///     }
 ///     fn first(&self, x: i32) -> (i32, i32) {
 ///         (x, x)
-///     }
-///     fn step(&self, (low, high): &mut (i32, i32), x: i32) {
-///         (*low, *high) = (x.min(*low), x.max(*high));
 ///     }
 ///     fn combine(&self, state: &mut (i32, i32), later: (i32, i32)) {
 ///         *state = (state.0.min(later.0), state.1.max(later.1));
@@ -94,14 +91,19 @@ pub trait Reducer<T: Copy>: Send + Sync {
     /// The state of one element.
     fn first(&self, x: T) -> Self::State;
 
-    /// Takes one more element.
-    fn step(&self, state: &mut Self::State, x: T);
-
     /// Joins the state of the run that follows.
     fn combine(&self, state: &mut Self::State, later: Self::State);
 
     /// The result; of a state without one, anything.
     fn finish(&self, state: Self::State) -> Self::Out;
+
+    /// Takes one more element. The default joins the state of that; a reducer that is not [`Self::ASSOCIATIVE`] has a way
+    /// of its own.
+    #[inline(always)]
+    fn step(&self, state: &mut Self::State, x: T) {
+        let later = self.first(x);
+        self.combine(state, later);
+    }
 
     /// A state that takes any element as its first one: of it, [`Self::step`] makes what [`Self::first`] gives and
     /// [`Self::combine`] the later state, bit for bit (but for kinds of NaN). Tables of states start with it, so

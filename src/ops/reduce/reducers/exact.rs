@@ -32,11 +32,6 @@ macro_rules! exact_sums {
             }
 
             #[inline(always)]
-            fn step(&self, state: &mut $wide, x: $element) {
-                *state = state.wrapping_add(x as $wide);
-            }
-
-            #[inline(always)]
             fn combine(&self, state: &mut $wide, later: $wide) {
                 *state = state.wrapping_add(later);
             }

@@ -45,11 +45,6 @@ macro_rules! extremum {
             }
 
             #[inline(always)]
-            fn step(&self, state: &mut T, x: T) {
-                *state = state.$better(x);
-            }
-
-            #[inline(always)]
             fn combine(&self, state: &mut T, later: T) {
                 *state = state.$better(later);
             }

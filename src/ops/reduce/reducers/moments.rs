@@ -87,12 +87,6 @@ impl<T: Measure> Reducer<T> for Mean {
     }
 
     #[inline(always)]
-    fn step(&self, state: &mut Total, x: T) {
-        state.sum += x.to_f64();
-        state.count += 1.0;
-    }
-
-    #[inline(always)]
     fn combine(&self, state: &mut Total, later: Total) {
         state.sum += later.sum;
         state.count += later.count;
@@ -146,11 +140,6 @@ impl<T: Measure> Reducer<T> for MeanOf {
     #[inline(always)]
     fn first(&self, x: T) -> f64 {
         x.to_f64()
-    }
-
-    #[inline(always)]
-    fn step(&self, state: &mut f64, x: T) {
-        *state += x.to_f64();
     }
 
     #[inline(always)]

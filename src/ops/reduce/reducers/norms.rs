@@ -36,11 +36,6 @@ macro_rules! absolute {
             }
 
             #[inline(always)]
-            fn step(&self, state: &mut f64, x: T) {
-                *state = $join(*state, x.to_f64().abs());
-            }
-
-            #[inline(always)]
             fn combine(&self, state: &mut f64, later: f64) {
                 *state = $join(*state, later);
             }
@@ -123,11 +118,6 @@ impl<T: Measure> Reducer<T> for Norm {
     }
 
     #[inline(always)]
-    fn step(&self, state: &mut Squares, x: T) {
-        state.join(Squares::one(x.to_f64()));
-    }
-
-    #[inline(always)]
     fn combine(&self, state: &mut Squares, later: Squares) {
         state.join(later);
     }
@@ -197,11 +187,6 @@ impl<T: Measure> Reducer<T> for LogSumExp {
     #[inline(always)]
     fn first(&self, x: T) -> Exponentials {
         Exponentials { largest: x.to_f64(), sum: 1.0 }
-    }
-
-    #[inline(always)]
-    fn step(&self, state: &mut Exponentials, x: T) {
-        state.join(Exponentials { largest: x.to_f64(), sum: 1.0 });
     }
 
     #[inline(always)]

@@ -22,11 +22,6 @@ macro_rules! exact_products {
                 CheckedProduct(Some(x as $wide))
             }
 
-            #[inline(always)]
-            fn step(&self, state: &mut Self::State, x: $element) {
-                Reducer::<$element>::combine(self, state, CheckedProduct(Some(x as $wide)));
-            }
-
             /// What is beyond 64 bits stays there, whatever follows, unless that is 0.
             #[inline(always)]
             fn combine(&self, state: &mut Self::State, later: Self::State) {

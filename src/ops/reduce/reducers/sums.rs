@@ -87,11 +87,6 @@ macro_rules! monoid {
             }
 
             #[inline(always)]
-            fn step(&self, state: &mut $total, x: $element) {
-                *state = $join(*state, $one(x));
-            }
-
-            #[inline(always)]
             fn combine(&self, state: &mut $total, later: $total) {
                 *state = $join(*state, later);
             }
@@ -285,10 +280,6 @@ macro_rules! float_sums {
             }
 
             #[inline(always)]
-            fn step(&self, state: &mut $float, x: $float) {
-                *state += x;
-            }
-
             fn combine(&self, state: &mut $float, later: $float) {
                 *state += later;
             }
