@@ -42,9 +42,10 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> DeferredRagged<RowWise<E, ScanRows<R>>>
     /// assert_eq!(r.cumsum(1).exclusive().eval()?.to_string(), "[[0, 3, 4], [], [0, 5]]");
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn exclusive(mut self) -> Self {
-        self.operation.operation.way.exclusive = true;
-        self
+    pub fn exclusive(self) -> Self {
+        let mut scan = self.operation;
+        scan.operation.way.exclusive = true;
+        Self::new(scan)
     }
 
     /// Gives `value` where there is no result, as of no items.
@@ -70,9 +71,10 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> DeferredRagged<RowWise<E, ScanRows<R>>>
     /// assert_eq!(r.cumsum(1).reverse().eval()?.to_string(), "[[6, 3, 2], [], [9, 4]]");
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn reverse(mut self) -> Self {
-        self.operation.operation.way.reverse = true;
-        self
+    pub fn reverse(self) -> Self {
+        let mut scan = self.operation;
+        scan.operation.way.reverse = true;
+        Self::new(scan)
     }
 }
 

@@ -271,3 +271,13 @@ fn rows_have_the_bits_of_dense_lanes() {
         }
     }
 }
+
+/// Scans that are made of others share no result with them.
+#[test]
+fn scans_of_one_operand_are_computed_apart() {
+    let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![3]]).unwrap();
+    let all = r.cumsum(1);
+    let (before, back) = (all.clone().exclusive(), all.clone().reverse());
+    let sum = (&all + &before + &back).eval().unwrap();
+    assert_eq!(sum.to_string(), "[[4, 6], [6]]");
+}
