@@ -334,7 +334,7 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
         let Some(bound) = bound else { return self.pack(tile, *next - 1) };
         // In the place of rows of a block that is shorter when it is looked at again.
         if let (Memory::Block(..), Some(&seed)) = (&self.memory, slice.and_then(<[T]>::first)) {
-            self.scratch.resize(self.scratch.len().max(tile.columns), seed)?;
+            self.scratch.resize(self.scratch.len().max(tile.sides()[1]), seed)?;
         }
         self.bound = bound;
         Ok(())
