@@ -17,6 +17,15 @@ use std::ops::Range;
 /// Most runs that are handed over at once.
 const MANY: usize = 256;
 
+/// Most elements that are folded without finding out which registers there are, which takes longer.
+const UNDISPATCHED: usize = 64;
+
+/// The state of a few elements.
+#[inline(never)]
+fn fold_few<T: Copy, R: Reducer<T>>(reducer: &R, elements: &[T]) -> R::State {
+    reducer.fold(elements, 0)
+}
+
 /// How elements in row-major order are folded.
 pub(super) struct Direct {
     shape: Shape,
@@ -55,6 +64,9 @@ impl Direct {
     ) -> Result<Option<R::Out>, Failure> {
         if self.gone != (0..self.shape.rank()) {
             return Ok(None);
+        }
+        if elements.len() <= UNDISPATCHED {
+            return finish(reducer, fold_few(reducer, elements), 0).map(Some);
         }
         if elements.len() > along::LEAF {
             return self.only_of_several(elements, reducer);
@@ -110,6 +122,12 @@ impl Direct {
             return Ok(groups.results);
         }
         let mut results = try_with_capacity(elements.len() / height.max(1))?;
+        if elements.len() <= UNDISPATCHED {
+            for (number, run) in elements.chunks_exact(height).enumerate() {
+                results.push(finish(reducer, fold_few(reducer, run), number)?);
+            }
+            return Ok(results);
+        }
         let mut states = Vec::new();
         for (group, elements) in elements.chunks(height * MANY).enumerate() {
             let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
