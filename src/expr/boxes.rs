@@ -4,8 +4,10 @@ use crate::map::Select;
 use crate::shape::Shape;
 use std::ops::Range;
 
-/// Indexes beside a whole axis that are taken at once at least: neighbours share cache lines.
+/// Indexes beside a whole axis that are taken at once at least, as neighbours share cache lines, unless they have more
+/// elements than this.
 const FEW: usize = 16;
+const MUCH: usize = 1 << 24;
 
 /// Boxes of a shape that follow one another in row-major order and hold at most `limit` elements each, or
 /// one: a range per axis, up to the last axis that is not whole.
@@ -60,7 +62,8 @@ impl Boxes {
     }
 
     /// The same of which no two have elements of one block, if parts of axes that begin at `starts` have none: of as many
-    /// elements or more, or unchanged if blocks make that more than `most`.
+    /// elements or more. Where whole blocks make that more than `most`, as many elements as these, ending in blocks if they
+    /// can.
     pub(crate) fn in_blocks(self, mut starts: Vec<Vec<usize>>, most: usize) -> Self {
         if self.cut == 0 || self.numbers.is_empty() {
             return self;
@@ -76,7 +79,8 @@ impl Boxes {
             size = size.saturating_mul(join_parts(starts, extent, least));
         }
         if size > most {
-            return self;
+            let length = (most / item.max(1)).max(self.length).min(self.shape[self.cut - 1].max(1));
+            return Self { length, ..self }.numbered().ending_in(&starts);
         }
         for (starts, &extent) in starts.iter_mut().zip(self.shape.iter()).rev() {
             let longest = join_parts(starts, extent, 1);
@@ -114,7 +118,7 @@ impl Boxes {
         let each = axes().filter(|(axis, _)| is_whole(*axis)).map(|(_, extent)| extent);
         let each = each.fold(1, usize::saturating_mul).max(1);
         let extents = axes().map(|(axis, extent)| if is_whole(axis) { 1 } else { extent });
-        let mut boxes = Self::new(extents.collect(), (limit / each).max(FEW));
+        let mut boxes = Self::new(extents.collect(), (limit / each).max(FEW.min(MUCH / each)));
         boxes.whole = axes().filter(|(axis, _)| is_whole(*axis)).collect();
         boxes.numbered()
     }

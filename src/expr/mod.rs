@@ -69,8 +69,8 @@ pub(crate) use rows::{COPIED, COPIED_BYTES, FEW, RowReader, Rows, TRANSPOSED, li
 pub use scalar::Scalar;
 pub use sparse::{Densely, ZipStored, zip_stored};
 pub(crate) use sparse::{
-    Gathered, assign_dense, check_copies, deferred_of_stored, for_each_fiber, for_each_stored,
-    is_searched,
+    Gathered, assign_dense, check_copies, check_reads, deferred_of_stored, for_each_fiber,
+    for_each_stored, is_searched,
 };
 pub(crate) use {implement::*, tables::*, update::update_with};
 

@@ -123,17 +123,9 @@ pub(crate) fn for_each_box<E: Expr, X: From<Error>>(
     if let Some(elements) = row_major(e) {
         return for_each_part(&[], &shape, elements, most, visit);
     }
-    // A block of storage is loaded for each box that needs it.
-    let at_once = room(e, most.max(FAR)).unwrap_or(most);
     // Views of what was computed, as those of a function of stored entries are not.
     let computed = defers(e).then(|| Lazy(erased(&e.0)));
-    let mut boxes = Boxes::new(shape.clone(), at_once);
-    if at_once > most
-        && let Some(starts) = starts_of_operand(&e.0)?
-    {
-        boxes = boxes.ending_in(&starts);
-    }
-    for ranges in boxes {
+    for ranges in boxes_of(&e.0, &shape, most)? {
         let piece = match (ranges.len(), &computed) {
             (0, _) => e.eval(),
             (_, Some(computed)) => computed.clone().select(selectors(&ranges))?.eval(),
@@ -143,6 +135,35 @@ pub(crate) fn for_each_box<E: Expr, X: From<Error>>(
         for_each_part(&ranges, &box_shape(&shape, &ranges), piece.storage(), most, visit)?;
     }
     Ok(())
+}
+
+/// Boxes of an expression that is stretched to a shape: of `most` elements, or as many as the blocks hold that are held of
+/// its storage, and ending where these do, as a block is loaded for each box that needs it.
+pub(crate) fn boxes_of<E: Expr>(e: &E, shape: &Shape, most: usize) -> Result<Boxes> {
+    let at_once = room(e, most.max(FAR)).unwrap_or(most);
+    let boxes = Boxes::new(shape.clone(), at_once);
+    ending_in_blocks(e, shape, boxes)
+}
+
+/// Boxes of results that each need the whole of some axes of an operand, as [`boxes_of`]; the other axes are those of the
+/// operand, which is refused as a whole if it is sparse and large.
+pub(crate) fn boxes_around<E: Expr>(
+    e: &E,
+    results: &Shape,
+    limit: usize,
+    is_whole: impl Fn(usize) -> bool,
+) -> Result<Boxes> {
+    check_copies(e, e.shape()?.count()?)?;
+    let limit = room(e, limit).unwrap_or(limit);
+    ending_in_blocks(e, results, Boxes::around(results, limit, is_whole))
+}
+
+fn ending_in_blocks<E: Expr>(e: &E, shape: &Shape, boxes: Boxes) -> Result<Boxes> {
+    let starts = if e.shape()?.rank() == shape.rank() { starts_of_operand(e)? } else { None };
+    Ok(match starts {
+        Some(starts) => boxes.ending_in(&starts),
+        None => boxes,
+    })
 }
 
 /// Calls `visit` with boxes of at most `most` elements of a box, whose first axes begin where `outer` does.

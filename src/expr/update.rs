@@ -8,7 +8,7 @@ use super::operands::Function;
 use super::sink::store;
 use super::sparse::StoredCursor;
 use super::{
-    Apply, Boxes, Expr, IntoExpr, Lazy, Scalar, erased, eval, locate, moved, prepare, selectors,
+    Apply, Expr, IntoExpr, Lazy, Scalar, boxes_of, erased, eval, locate, moved, prepare, selectors,
     sparse,
 };
 #[cfg(doc)]
@@ -123,7 +123,7 @@ where
             let new = Lazy(Apply::new(&op, (old, e.by_ref()))).select(selectors(ranges))?.eval();
             Ok(new.map_err(|error| moved(error, ranges))?.into_storage())
         };
-        let boxes = Boxes::new(shape.clone(), sparse::at_once(&e));
+        let boxes = boxes_of(&e, &shape, sparse::AT_ONCE)?;
         if sparse::assign_dense(map, storage, boxes, &part)? {
             return Ok(());
         }

@@ -4,7 +4,7 @@ use super::{check_copies, evaluate, stored_count};
 use crate::error::{Error, Result};
 use crate::expr::boxed::borrowed;
 use crate::expr::node::Node;
-use crate::expr::{Boxes, Expr, FAR, Lazy, moved, room, selectors};
+use crate::expr::{Boxes, Expr, Lazy, boxes_of, moved, selectors};
 use crate::map::AddressMap;
 use crate::memory::{list, push, resize, try_reserve, try_reserve_exact, try_with_capacity};
 use crate::shape::{Align, Shape};
@@ -33,7 +33,7 @@ pub(in crate::expr) fn assign_entries<T: Copy + Send + Sync>(
     let done = check_copies(e, map.count()).and_then(|()| {
         let mut source = borrowed(e);
         source.rewrite(&mut |map| map.stretched(shape, Align::Right))?;
-        assign_dense(map, writer, Boxes::new(shape.clone(), at_once(&source)), &|_, ranges| {
+        assign_dense(map, writer, boxes_of(&source, shape, AT_ONCE)?, &|_, ranges| {
             let part = Lazy(source.by_ref()).select(selectors(ranges))?.eval();
             Ok(part.map_err(|error| moved(error, ranges))?.into_storage())
         })
@@ -111,9 +111,7 @@ pub(crate) fn assign_dense<W: Writer + ?Sized>(
 }
 
 /// Elements of a source that are computed at once, or more of storage in blocks.
-pub(in crate::expr) fn at_once<E: Expr>(e: &E) -> usize {
-    room(e, FAR).unwrap_or(1 << 16)
-}
+pub(in crate::expr) const AT_ONCE: usize = 1 << 16;
 
 /// A source that is known by its entries and its fill value.
 fn sparse<T: Copy + Send + Sync>(

@@ -11,15 +11,14 @@ mod shared;
 mod tasks;
 mod zip;
 
+pub(super) use assign::{AT_ONCE, assign_entries};
 pub(crate) use assign::{Gathered, assign_dense};
-pub(super) use assign::{assign_entries, at_once};
 pub(crate) use cursor::Positions;
 pub use cursor::{Block, Maps, Share, StoredCursor, StoredLeaf};
 pub(crate) use dense::is_searched;
 pub(super) use dense::{assign_sparsely, eval_sparsely, worthwhile};
 pub use densely::Densely;
-pub(crate) use densely::check_copies;
-pub(super) use densely::check_reads;
+pub(crate) use densely::{check_copies, check_reads};
 pub(crate) use fibers::for_each_fiber;
 pub use zip::{ZipStored, zip_stored};
 

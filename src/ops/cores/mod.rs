@@ -154,7 +154,10 @@ impl Calls<'_> {
         }
         let (mut vectors, cut) = (O::Vectors::default(), self.cut(&sources));
         let written = self.results.iter().fold(0_usize, |sum, n| sum.saturating_add(*n)).max(1);
-        let block = cut.block.min(RESULTS / written).max(1);
+        // Of storage in blocks as many as are held, or it would be loaded again and again.
+        let in_blocks = sources.iter().any(|source| !source.direct && source.at_once > MUCH);
+        let most = if in_blocks { IN_BLOCKS } else { RESULTS };
+        let block = cut.block.min(most / written).max(1);
         let alone = (RESULTS / cut.each).max(block);
         let together = match self.threads(cut) {
             1 => alone,

@@ -8,7 +8,8 @@ use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, Lazy, SMALL, bytes_read, selectors, selectors_around, small_in_words,
+    Boxes, Explanation, Expr, Lazy, SMALL, boxes_around, bytes_read, selectors, selectors_around,
+    small_in_words,
 };
 use crate::kernel::{self, Filled, inner};
 use crate::map::{AddressMap, Select};
@@ -310,7 +311,7 @@ where
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
         let is_whole = |axis| self.operation.keeps_axis() && axis == self.axis;
-        Ok(Boxes::around(&self.shape()?, limit, is_whole))
+        boxes_around(&self.a.0, &self.shape()?, limit, is_whole)
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<O::Elem>>> {

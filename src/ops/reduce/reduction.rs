@@ -11,8 +11,8 @@ use crate::compute::{Compute, Deferred};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxed, Boxes, Explanation, Expr, Lazy, Prepare, bytes_read, deferred_of_stored, defers,
-    densely, erased, prepared, selectors, small_elements, small_in_words,
+    Boxed, Boxes, Explanation, Expr, Lazy, Prepare, bytes_read, check_reads, deferred_of_stored,
+    defers, densely, erased, prepared, selectors, small_elements, small_in_words,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::map::Select;
@@ -185,7 +185,12 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     #[inline(never)]
     fn boxes(&self, limit: usize) -> Result<Boxes> {
         // Where entries are stored is found once.
-        let limit = if fold::is_sparse(&erased(&self.e)) { usize::MAX } else { limit };
+        let limit = if fold::is_sparse(&erased(&self.e)) {
+            usize::MAX
+        } else {
+            check_reads(&self.e, self.e.shape()?.count()?)?;
+            limit
+        };
         Ok(Boxes::new(self.shape()?, limit).at_least(fold::SIDE_BY_SIDE))
     }
 

@@ -34,7 +34,9 @@ use crate::compute::{Compute, Deferred, reads};
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
-use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, selectors_around};
+use crate::expr::{
+    Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, boxes_around, selectors_around,
+};
 use crate::kernel::{Filled, inner};
 use crate::memory::try_reserve_exact;
 use crate::ops::along::Along;
@@ -265,7 +267,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
-        Ok(Boxes::around(&self.shape()?, limit, |axis| axis == self.extent.axis).at_least(2))
+        let is_whole = |axis| axis == self.extent.axis;
+        Ok(boxes_around(&self.e, &self.shape()?, limit, is_whole)?.at_least(2))
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {

@@ -21,7 +21,7 @@ pub(crate) use slice::{Way, scan_rows, scan_run};
 use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, selectors};
+use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, boxes_around, selectors};
 use crate::kernel::{Filled, inner};
 use crate::memory::{append, list};
 use crate::ops::along::{Along, FewLanes, Sweep};
@@ -185,7 +185,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
-        Ok(Boxes::around(&self.shape()?, limit, |axis| axis == self.axis))
+        boxes_around(&self.e, &self.shape()?, limit, |axis| axis == self.axis)
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {

@@ -127,6 +127,32 @@ fn uneven_blocks_and_axes_that_share_one_are_stored_once() {
     assert_eq!(out.to_vec().unwrap(), sums.to_vec().unwrap());
 }
 
+/// Boxes of results end where blocks of the operand do, whatever they are assigned to.
+#[test]
+fn blocks_of_operands_are_loaded_once() {
+    let t = Tensor::from_index([512, 4096], |i| ((i[0] * 31 + i[1] * 7) % 101) as f64).unwrap();
+    let memory = BlockMemory::new([512, 4096], [256, 256], 0.0).unwrap();
+    let mut held = Tensor::new([512, 4096], Chunked::new(memory).unwrap().with_blocks(16)).unwrap();
+    held.assign(&t).unwrap();
+    let loads = |run: &mut dyn FnMut()| {
+        let before = held.storage().stats().loads;
+        run();
+        held.storage().stats().loads - before
+    };
+    let mut turned = Tensor::full([4096, 512], 0.0).unwrap();
+    let one = pool(1);
+    let found = loads(&mut || {
+        let mut out = turned.view_mut().transpose([1, 0]).unwrap();
+        one.install(|| held.view().cumsum(1).assign_to(&mut out)).unwrap();
+    });
+    assert_eq!(found, 32);
+    assert!(turned.view().transpose([1, 0]).unwrap().try_equal(t.view().cumsum(1)).unwrap());
+    let mut sparse = Tensor::sparse([512, 4096], 0.0).unwrap();
+    let found = loads(&mut || one.install(|| sparse.assign(&held)).unwrap());
+    assert_eq!(found, 32);
+    assert!(sparse.try_equal(&t).unwrap());
+}
+
 /// Gufuncs, and what is sorted in place.
 #[test]
 fn blocks_of_calls_are_stored_once() {
