@@ -31,7 +31,7 @@
 //!
 //! | call | gives | computed |
 //! |---|---|---|
-//! | views: `transpose`, `select`, `reshape` .. | `Result` of a view, checked now | never, but for masks that are operands |
+//! | views: `transpose`, `select`, `reshape` .. | `Result` of a view, checked now | never (a mask that is an expression is computed now) |
 //! | operators, functions, `cast`, `choose`, `outer`, `diff`, `stencil` | [`Lazy`], which carries errors | in each evaluation that reads it |
 //! | folds, scans, windows, segments, sorts, `take_at`, derivatives, convolutions, `matmul`, `einsum`, `times_dense` | [`Deferred`], which carries errors | once in each evaluation that reads it |
 //! | `eval`, `to_vec`, `item`, `assign`, `for_each_box` | `Result` of elements | now |
@@ -51,8 +51,8 @@
 //!
 //! # Storage
 //!
-//! Storage is a `Vec`, a slice, an array, an `Arc` of one, one of [`storage`], a mapped file, or a type of
-//! your own: [`Reader`] has two required methods, [`Writer`] one more.
+//! Storage is a `Vec`, a slice, an array, an `Arc` of one, one of the types in [`storage`], a mapped file, or a
+//! type of your own: [`Reader`] has two required methods, [`Writer`] one more.
 //!
 //! ```
 //! use lensor::{Reader, Tensor};
@@ -201,10 +201,12 @@
 //! shape, a view or its elements.
 //!
 //! Memory that cannot be had is [`Error::OutOfMemory`], and what was there is unchanged or partly written, as
-//! after any error. Only these abort then, as all of Rust does: `Clone`, the conversion of a slice to a
-//! [`Select`], formatting, the start of threads, and the inside of other crates: `roaring`, `sprs`, `faer`,
-//! `matrixmultiply` (sets as selectors, matrices, and large products of floats), and where their features are used
-//! `zarrs` and `serde_json` (chunks as they are decoded, and metadata).
+//! after any error. These still abort without memory, as all of Rust does:
+//!
+//! - `Clone`, the conversion of a slice to a [`Select`], formatting, and starting threads;
+//! - the inside of other crates: `roaring` (sets as selectors), `sprs` and `faer` (matrices), `matrixmultiply`
+//!   (large products of floats), and where their features are used `zarrs` (chunks as they are decoded) and
+//!   `serde_json` (metadata).
 //!
 //! ```
 //! use lensor::prelude::*;
@@ -236,15 +238,15 @@
 //! | `arrow` | no | `interop::arrow`: arrays and lists as tensors and ragged tensors, and back |
 //! | `npz`, `safetensors` | no | `interop::npz`, `interop::safetensors`: files of several arrays |
 //! | `dlpack` | no | `interop::dlpack`: memory that libraries of other languages share |
-//! | `zarr` | no | `interop::zarr`: chunks on disk or in any store, from disk to disk |
+//! | `zarr` | no | `interop::zarr`: arrays in chunks, on disk or in any store, computed chunk by chunk |
 //! | `serde` | no | `interop::serde`: shapes, maps and tensors in any format |
 //! | `proptest` | no | `interop::proptest`: strategies for shapes, chains of views and tensors |
 //! | `complex` | no | complex elements |
 //! | `half` | no | `f16` and `bf16` elements |
 //! | `quickcheck` | no | `arbitrary`: random shapes, maps and tensors under chains of views |
-//! | `conformance` | no | `storage::conformance`: laws for storage of your own |
+//! | `conformance` | no | `conformance`: laws for storage of your own, and what operations ask of it |
 //!
-//! Features only add; none changes a result. Sparse tensors need none.
+//! Features only add; none changes a result. Sparse tensors are always there, without a feature.
 //!
 //! # Safety
 //!
@@ -276,7 +278,7 @@ mod kernel;
 pub mod map;
 mod memory;
 mod ops;
-// Unit tests would compile it once more and use none of it.
+// Left out of unit tests, which would compile all these instances again and call none.
 #[cfg(all(feature = "precompiled", not(test)))]
 #[doc(hidden)]
 pub mod precompiled;
@@ -297,14 +299,14 @@ pub use shape::{Align, Index, Shape};
 pub use storage::{BoxReader, Reader, Stored, StoredMut, Writer};
 pub use tensor::Tensor;
 
-/// Laws for storage, and what operations ask of it: [`storage::conformance`], and [`cost`](conformance::cost).
+/// Laws for storage, and what operations ask of it, counted by [`cost`](conformance::cost).
 #[cfg(feature = "conformance")]
 pub mod conformance {
     pub use crate::cost::{Cost, CostTable, Model, cost, cost_of_writing};
     pub use crate::storage::conformance::*;
 }
 
-/// What types of calls are made of, named so that they can be written down. Not for use.
+/// Types that appear in signatures, public only so that these can be spelled. Not part of the interface.
 #[doc(hidden)]
 pub mod machinery {
     pub use crate::ops::cores::{Arrangement, Destination, Inputs, Operand, Outputs, Source};
@@ -312,7 +314,7 @@ pub mod machinery {
 
 /// What most programs need: `use lensor::prelude::*`.
 ///
-/// Traits of operations come without their names, as only their methods matter.
+/// Most operation traits are imported `as _`: their methods are in scope, their names are not.
 pub mod prelude {
     pub use crate::diff::Diff as _;
     pub use crate::indexing::Indexing as _;

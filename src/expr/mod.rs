@@ -74,7 +74,7 @@ pub(crate) use sparse::{
 };
 pub(crate) use {implement::*, tables::*, update::update_with};
 
-/// What evaluates expressions, named so that their types can be written down. Not for use.
+/// Types that appear in signatures, public only so that these can be spelled. Not part of the interface.
 #[doc(hidden)]
 pub mod machinery {
     pub use super::apply::{ApplyCursor, ApplyRow};

@@ -87,7 +87,7 @@ use levels::{Bounds, Level, Resolved, RowItems, pick, settle};
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
-/// What types of ragged expressions are made of, named so that they can be written down. Not for use.
+/// Types that appear in signatures, public only so that these can be spelled. Not part of the interface.
 #[doc(hidden)]
 pub mod machinery {
     pub use super::cores::{Held, Places};

@@ -56,7 +56,7 @@ pub use sorts::{ArgSort, ArgSortBy, Sort, SortBy, SortByKey};
 pub(crate) use sorts::{argsort_runs, sort_runs};
 pub(crate) use table::{lane_methods, quantiles};
 
-/// What types of operations are made of, named so that they can be written down. Not for use.
+/// Types that appear in signatures, public only so that these can be spelled. Not part of the interface.
 #[doc(hidden)]
 pub mod machinery {
     pub use super::along::FirstTaken;

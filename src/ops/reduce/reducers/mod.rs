@@ -24,7 +24,8 @@ pub use sums::{
 };
 pub use tuples::Separate;
 
-/// What the states of reducers are, named so that their types can be written down. Not for use.
+/// States of reducers, which appear in signatures: public only so that these can be spelled. Not part of the
+/// interface.
 #[doc(hidden)]
 pub mod states {
     pub use super::adapters::Taken;
