@@ -1,9 +1,10 @@
-//! Laws for storage: what every [`Reader`] and [`Writer`] promises, checked by name.
+//! Laws for storage: what every [`Reader`] and [`Writer`] promises, checked by name. They are also in
+//! [`lensor::conformance`](crate::conformance), beside what counts the cost of views.
 //!
 //! The tests of a storage of your own:
 //!
 //! ```
-//! use lensor::storage::conformance::{Violation, check_reader, check_writer};
+//! use lensor::conformance::{Violation, check_reader, check_writer};
 //! # struct Mine(Vec<f64>);
 //! # impl lensor::Reader for Mine {
 //! #     type Elem = f64;
@@ -273,14 +274,15 @@ pub enum Violation {
 /// The first violation.
 ///
 /// ```
-/// use lensor::storage::{FromFn, conformance::check_reader};
+/// use lensor::conformance::check_reader;
+/// use lensor::storage::FromFn;
 /// check_reader(&FromFn::new(10, |address| address * 2))?;
 ///
 /// let count = std::sync::atomic::AtomicUsize::new(0);
 /// let counter = FromFn::new(10, |_| count.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
 /// let violation = check_reader(&counter).unwrap_err();
 /// assert_eq!(violation.to_string(), "address 0 holds one element now and another later");
-/// # Ok::<(), lensor::storage::conformance::Violation>(())
+/// # Ok::<(), lensor::conformance::Violation>(())
 /// ```
 pub fn check_reader<R: Reader + ?Sized>(storage: &R) -> Result<(), Violation>
 where

@@ -53,15 +53,21 @@ use crate::memory::try_with_capacity;
 ///
 /// # What is asked
 ///
-/// Evaluations ask `as_slice`, `stored` and `blocks` once or a few times each, and then, of storage that has none of
-/// them, for runs: from the lowest address to the highest within boxes of 2^17 elements (2^16 where they are updated),
-/// whatever the view. A run of step 1 is as long as neighbours are wanted, up to 2^18 elements, and may hold up to
-/// as many elements between them that are not; where reading those fails, it is asked again without them. What a view
-/// reads in order is asked for 2^14 elements at a time or more, large elements fewer, or a row if rows do not follow one
-/// another. The step is not 0, and negative where rows of a flipped view are read in order; `out` may be empty. [`Self::read_at`] gets
-/// ascending addresses, but for lists of a caller's. Single elements are read by [`Self::try_read`]. All threads of
-/// an evaluation ask at once, each for boxes of its own. After a failure the elements of a box may be read one by one to
-/// find the first that fails. `conformance::cost` (feature `conformance`) counts all this for a storage and a view.
+/// An evaluation asks for [`Self::as_slice`], [`Self::stored`] and [`Self::blocks`] once or a few times each.
+/// Storage that has none of them is then asked, whatever the view, by:
+///
+/// - [`Self::read_run`]: for the elements of a box (a range of indexes along each axis), up to 2^17 of them, or
+///   2^16 where they are updated, from the lowest address to the highest. The step is 1 or that of the view, never
+///   0; `out` may be empty. A run of step 1 is up to 2^18 elements long: it may include elements that are not
+///   needed, as many as are at most. If it fails, it is asked again without them.
+/// - [`Self::read_run`], where a view reads in order: for 2^14 elements or more at a time, fewer if they are
+///   large, or for a row if rows do not follow one another. Where the view is flipped, the step is negative.
+/// - [`Self::read_at`]: for ascending addresses, unless a list of the caller's gives the order.
+/// - [`Self::try_read`]: for single elements, and after a failure for those of a box, to find the first that
+///   fails.
+///
+/// All threads of an evaluation ask at once, each for boxes of its own. `conformance::cost` (feature
+/// `conformance`) counts all this for a storage and a view.
 ///
 /// ```
 /// use lensor::{Reader, Tensor};

@@ -211,7 +211,7 @@ impl Writer for Recorder {
 ///
 /// ```
 /// use lensor::storage::SubBuffer;
-/// use lensor::storage::conformance::{Recorder, check_reader_forwards};
+/// use lensor::conformance::{Recorder, check_reader_forwards};
 /// let recorder = Recorder::new(9);
 /// let calls = recorder.calls();
 /// check_reader_forwards(&SubBuffer::new(recorder, 2..7)?, &calls)?;
@@ -249,7 +249,7 @@ pub fn check_reader_forwards<R: Reader<Elem = i64> + ?Sized>(
 /// [`Violation::NotForwarded`] with the first method that does not arrive as one call of the same.
 ///
 /// ```
-/// use lensor::storage::conformance::{Recorder, Violation, check_writer_forwards};
+/// use lensor::conformance::{Recorder, Violation, check_writer_forwards};
 /// let recorder = Recorder::new(9);
 /// let calls = recorder.calls();
 /// check_writer_forwards(&mut Box::new(recorder), &calls)?;
