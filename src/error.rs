@@ -384,7 +384,8 @@ pub enum Error {
         /// Number of groups.
         groups: usize,
     },
-    /// A result that does not fit its type.
+    /// A result of folded elements, as a sum, that does not fit its type. An element of an expression is
+    /// [`Self::ElementOverflow`].
     #[error("the result at {index:?} does not fit {target}")]
     Overflow {
         /// Index of the result.
@@ -803,7 +804,8 @@ pub enum Error {
         /// Index of the first such element.
         index: Vec<usize>,
     },
-    /// A checked sum, difference or product that does not fit its type.
+    /// A checked sum, difference or product of elements that does not fit its type. A result of folded elements is
+    /// [`Self::Overflow`].
     #[error("the element at {index:?} does not fit {target}")]
     ElementOverflow {
         /// Index of the first such element.

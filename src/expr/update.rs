@@ -53,7 +53,8 @@ impl<W: Writer> Tensor<W> {
     }
 
     /// Replaces every element `a` of this view by `f(a, b)`, where `b` is that of another operand of any
-    /// element type, stretched to this shape. As [`Self::map_in_place`] otherwise.
+    /// element type, stretched to this shape. `f` takes two arguments, where that of [`zip_with`](super::zip_with)
+    /// takes one tuple. As [`Self::map_in_place`] otherwise.
     ///
     /// # Errors
     ///

@@ -78,7 +78,7 @@ impl<I, O: Outputs, F, X, M> fmt::Debug for Call<I, O, F, X, M> {
 
 impl<I, O: Outputs, F, X, M> Call<I, O, F, X, M> {
     /// The core axes of each argument, in the order of its signature: of inputs, then of outputs. Negative ones count
-    /// from the end. Outputs without core axes may be left out.
+    /// from the end, unlike elsewhere, as in NumPy's gufuncs. Outputs without core axes may be left out.
     ///
     /// ```
     /// use lensor::gufunc::matmul;
@@ -94,7 +94,7 @@ impl<I, O: Outputs, F, X, M> Call<I, O, F, X, M> {
     }
 
     /// The core axis of all arguments, for a signature with one core dimension, once in each input and at most once in
-    /// each output. Negative ones count from the end.
+    /// each output. Negative ones count from the end, unlike elsewhere, as in NumPy's gufuncs.
     ///
     /// ```
     /// use lensor::gufunc::inner1d;

@@ -141,7 +141,8 @@ impl<S: Reader> Tensor<S> {
     }
 
     /// Boxes the storage, so that tensors of different storage have one type. The box clones; a box of a box is
-    /// one box. Boxes of other storage made of boxes nest up to 256 deep, see [`BoxReader::new`].
+    /// one box. Boxes of other storage made of boxes nest up to 256 deep, see [`BoxReader::new`]. The counterpart
+    /// for expressions is [`Lazy::boxed`](crate::Lazy::boxed).
     ///
     /// ```
     /// use lensor::{Tensor, storage::Constant};
@@ -150,6 +151,7 @@ impl<S: Reader> Tensor<S> {
     /// assert_eq!(both[1].to_vec()?, [7, 7]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "boxed")]
     pub fn erase<'a>(self) -> Tensor<BoxReader<'a, S::Elem>>
     where
         S: Clone + 'a,

@@ -433,7 +433,8 @@ macro_rules! view_operations {
         }
 
         /// All windows of `window` neighbours along `axis`: the axis counts the windows, and a new last
-        /// axis runs within one. Copies nothing. Follows NumPy's `sliding_window_view`.
+        /// axis runs within one. Copies nothing. Follows NumPy's `sliding_window_view`. Folds of windows are
+        /// [`Rolling::rolling`](crate::rolling::Rolling::rolling), mostly in time proportional to the axis alone.
         ///
         /// # Errors
         ///
@@ -494,7 +495,8 @@ impl<S> super::Tensor<S> {
     }
 
     /// The parts of a view between the indexes `at` of an axis, one more than there are indexes. Copies
-    /// nothing; the inverse of [`concat`](super::concat).
+    /// nothing; the inverse of [`concat`](super::concat). Folds of parts are
+    /// [`Segments::segments`](crate::segments::Segments::segments).
     ///
     /// Follows NumPy's `split` and `array_split` of a list of indexes, with three differences: indexes beyond
     /// the extent are an error, as are falling ones, where NumPy gives empty or overlapping parts, and none counts from

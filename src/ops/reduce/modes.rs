@@ -8,7 +8,10 @@ use crate::expr::machinery::Function;
 use crate::expr::{Apply, Expr, IntoExpr, Lazy, Operands, zip_made, zip_with};
 use crate::shape::{Align, Shape};
 
-/// Which axes an operand of greater rank has more than others, in Theano's words: [`Align::Left`] and [`Align::Right`].
+/// Which axes an operand of greater rank has more than others, in Theano's words.
+///
+/// [`Self::C`] is [`Align::Left`] and [`Self::F`] is [`Align::Right`]; methods here take either. Use these words
+/// for code that comes from Theano, and [`Align`] otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AxisOrder {
     /// The trailing ones: `x[i, j]` beside `y[i]`.
@@ -45,7 +48,8 @@ pub trait Modes {
     /// The operands as expressions at their joint shape.
     type Operands: Operands<Elems = Self::Elems>;
 
-    /// `f` of all operands, at the greatest rank: others are repeated along the axes they lack.
+    /// `f` of all operands, at the greatest rank: others are repeated along the axes they lack. `f` takes one
+    /// tuple, as in [`zip_with`].
     ///
     /// The shape, and with it the result, is [`Error::Operands`](crate::Error::Operands) if the axes they share do not
     /// align.

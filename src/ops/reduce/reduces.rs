@@ -96,6 +96,7 @@ impl<O: Reduces> Deferred<O> {
     }
 
     /// Gives `value` where there are no elements, or none is left of those that were filtered, or skipped as NaN.
+    /// Windows of too few elements get a value by [`Deferred::at_least`].
     ///
     /// ```
     /// use lensor::prelude::*;

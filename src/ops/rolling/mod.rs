@@ -49,7 +49,8 @@ use sliding::Sliding;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// What the states of reducers are, named so that their types can be written down. Not for use.
+/// States of reducers, which appear in signatures: public only so that these can be spelled. Not part of the
+/// interface.
 #[doc(hidden)]
 pub mod states {
     pub use super::count::Counted;
@@ -69,7 +70,8 @@ pub mod states {
     note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"
 )]
 pub trait Rolling: IntoExpr + Sized {
-    /// Windows of `window` neighbours along `axis`. Choose the fold by the next method, as in `.sum()`.
+    /// Windows of `window` neighbours along `axis`. Choose the fold by the next method, as in `.sum()`. The
+    /// elements of the windows themselves, as a view with one more axis, are [`Tensor::windows`].
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -200,8 +202,8 @@ pub type LazyRolling<E, R> = Deferred<Rolled<E, R>>;
 
 impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
     /// Gives `otherwise` for windows of fewer than `count` elements, as those that were cut may be. Elements that are
-    /// filtered or skipped do not count. Where none is left, and the fold has no result of none, the later call of this,
-    /// whatever its count, and [`Deferred::or`] gives the result.
+    /// filtered or skipped do not count. Where none is left, and the fold has no result of none, the later call of
+    /// this, whatever its count, and [`Deferred::or`] gives the result. For `count` 1, [`Deferred::or`] alone does.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -222,7 +224,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Rolled<E, R>> {
         Deferred::new(Rolled { e, extent, reducer })
     }
 
-    /// Skips NaN, and gives `otherwise` for windows of fewer than `count` other elements.
+    /// Skips NaN, and gives `otherwise` for windows of fewer than `count` other elements. For `count` 1,
+    /// `.mean().skip_nan(1, value)` does what `.nan_mean().or(value)` does; [`Windows::nan_mean`] alone is NaN where
+    /// all elements are.
     ///
     /// ```
     /// use lensor::prelude::*;

@@ -55,6 +55,8 @@ pub trait Segments: IntoExpr + Sized {
     /// The segments of `axis` between neighbouring offsets: `n + 1` offsets that do not fall give `n` results.
     /// Choose the fold by the next method, as in `.sum()`.
     ///
+    /// The elements of the parts themselves, as views, are [`Tensor::split`].
+    ///
     /// What lies before the first offset and after the last is left out. A segment without elements has
     /// the result of no elements, as 0 for a sum; for a reducer without one it is
     /// [`Error::EmptySegment`].
@@ -127,7 +129,8 @@ pub trait Segments: IntoExpr + Sized {
 
 crate::compute::for_operands!(Segments);
 
-/// Parts of an axis, see [`Segments`].
+/// Parts of an axis, of which the next method chooses the fold: see [`Segments::segments`], [`Segments::by_key`]
+/// and [`Segments::group_by`].
 #[derive(Debug, Clone)]
 #[must_use = "nothing is computed before it is asked for"]
 pub struct Parts<E> {
