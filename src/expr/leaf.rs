@@ -127,7 +127,7 @@ impl<T: Copy> fmt::Debug for LeafCursor<'_, T> {
     }
 }
 
-/// Elements of scratch rows that keep columns of a block from falling into one cache set.
+/// Bytes between scratch rows, so that the columns of a tile do not all fall into one cache set.
 const PAD_BYTES: usize = 64;
 
 impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
@@ -332,7 +332,7 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
         let flat = !tile.dense || place.rows.is(tile.columns as isize);
         let bound = slice.filter(|_| flat).and_then(|slice| direct(slice, place, tile.sides()));
         let Some(bound) = bound else { return self.pack(tile, *next - 1) };
-        // In the place of rows of a block that is shorter when it is looked at again.
+        // A shared block may give a shorter slice next time: `elements` hands out this row of scratch then.
         if let (Memory::Block(..), Some(&seed)) = (&self.memory, slice.and_then(<[T]>::first)) {
             self.scratch.resize(self.scratch.len().max(tile.sides()[1]), seed)?;
         }

@@ -10,9 +10,10 @@ use smallvec::SmallVec;
 /// Axes of an argument, in some order.
 pub(super) type Axes = SmallVec<[usize; 4]>;
 
-/// The arguments of a call.
-pub(super) type Inputs = SmallVec<[Arrangement; 3]>;
-pub(super) type Outputs = SmallVec<[Arrangement; 2]>;
+/// How the axes of each input of a call go.
+pub(super) type InputArrangements = SmallVec<[Arrangement; 3]>;
+/// How the axes of each output of a call go.
+pub(super) type OutputArrangements = SmallVec<[Arrangement; 2]>;
 
 /// The core axes that a call gives, a list for each argument.
 type Lists = SmallVec<[SmallVec<[isize; 4]>; 4]>;
@@ -62,7 +63,7 @@ pub(super) fn arguments(
     shapes: &[Shape],
     options: &Options,
     missing: SmallSet,
-    (inputs, outputs): (&mut Inputs, &mut Outputs),
+    (inputs, outputs): (&mut InputArrangements, &mut OutputArrangements),
 ) -> Result<()> {
     let refused = |flaw| Error::CoreAxes { signature: signature.to_string(), flaw };
     let lists = lists(signature, options).map_err(refused)?;

@@ -1,6 +1,6 @@
 //! From shapes to a plan of calls: which axes are core axes, and what they and the loop extend to.
 
-use super::axes::{Axes, Inputs, Options, Outputs, arguments, missing};
+use super::axes::{Axes, InputArrangements, Options, OutputArrangements, arguments, missing};
 use super::extent::{Extent, Kind};
 use super::signature::Signature;
 use crate::error::{Error, Result};
@@ -14,11 +14,19 @@ pub(crate) struct Fit {
     /// Extents of the names, if they are not missing.
     pub(super) dims: SmallVec<[Option<usize>; 4]>,
     pub(super) loops: Shape,
-    pub(crate) inputs: Inputs,
-    pub(crate) outputs: Outputs,
+    pub(crate) inputs: InputArrangements,
+    pub(crate) outputs: OutputArrangements,
     pub(super) shapes: SmallVec<[Shape; 2]>,
-    /// What it was fitted to: the shapes of inputs, whether there were outputs, and what the call says.
-    of: (SmallVec<[Shape; 3]>, bool, Options),
+    fitted_to: Subject,
+}
+
+/// What a call was fitted to.
+#[derive(Debug, Clone, Default)]
+struct Subject {
+    /// Of inputs.
+    shapes: SmallVec<[Shape; 3]>,
+    with_outputs: bool,
+    options: Options,
 }
 
 /// Extents that the function gives to names that are in no input.
@@ -29,20 +37,20 @@ pub(super) type Given<'g> = &'g dyn Fn(&mut CoreDims<'_>) -> Result<()>;
 pub struct CoreDims<'d> {
     signature: &'d Signature,
     dims: &'d mut [Option<usize>],
-    /// Whether the extent is that of an input.
-    known: SmallVec<[bool; 4]>,
+    /// Whether the extent is that of an input, is fixed, or is missing: not for the function to give.
+    settled: SmallVec<[bool; 4]>,
 }
 
 impl CoreDims<'_> {
     /// The extents that are known, but for those that are fixed.
-    pub(super) fn known(&self) -> Vec<(String, usize)> {
+    pub(super) fn named_extents(&self) -> Vec<(String, usize)> {
         named(self.signature, self.dims)
     }
 
     /// Sets those that inputs do not.
     pub(super) fn give(&mut self, given: &[Option<usize>]) {
-        let dims = self.dims.iter_mut().zip(&self.known).zip(given);
-        dims.filter(|((_, known), _)| !**known).for_each(|((dim, _), given)| {
+        let dims = self.dims.iter_mut().zip(&self.settled).zip(given);
+        dims.filter(|((_, settled), _)| !**settled).for_each(|((dim, _), given)| {
             *dim = dim.or(*given);
         });
     }
@@ -68,7 +76,7 @@ impl CoreDims<'_> {
         let Some(number) = self.number(name) else {
             return Err(Error::CoreUnknown { dim: name.to_string() });
         };
-        if self.known[number] && self.dims[number] != Some(extent) {
+        if self.settled[number] && self.dims[number] != Some(extent) {
             return Err(Error::CoreExtent {
                 signature: self.signature.to_string(),
                 dim: name.to_string(),
@@ -96,10 +104,10 @@ pub(super) fn fit(
     outs: Option<&[Shape]>,
     options: &Options,
     given: Option<Given<'_>>,
-    fit: &mut Fit,
+    into: &mut Fit,
 ) -> Result<()> {
     let missing = missing(signature, shapes)?;
-    let Fit { inputs, outputs, loops, .. } = fit;
+    let Fit { inputs, outputs, loops, .. } = into;
     arguments(signature, shapes, options, missing, (inputs, outputs))?;
     let mut dims = extents(signature, shapes, inputs, missing)?;
     for (k, (argument, shape)) in inputs.iter().zip(shapes).enumerate() {
@@ -110,9 +118,9 @@ pub(super) fn fit(
             *loops = loops.join(&own, Align::Right, k + 1)?;
         }
     }
-    let known = |name: usize| dims[name].is_some() || missing.contains(name);
+    let has_extent = |name: usize| dims[name].is_some() || missing.contains(name);
     let names = if given.is_some() { dims.len() } else { 0 };
-    let known: SmallVec<[bool; 4]> = collect_inline(names, false, known);
+    let settled: SmallVec<[bool; 4]> = collect_inline(names, false, has_extent);
     for ((extents, argument), out) in
         signature.output_axes().iter().zip(&*outputs).zip(outs.into_iter().flatten())
     {
@@ -128,12 +136,16 @@ pub(super) fn fit(
         }
     }
     if let Some(given) = given {
-        given(&mut CoreDims { signature, dims: &mut dims, known })?;
+        given(&mut CoreDims { signature, dims: &mut dims, settled })?;
     }
-    fit.dims = dims;
-    fit.of = (SmallVec::from(shapes), outs.is_some(), options.clone());
-    fit.cores(signature, options, missing)?;
-    for (shape, out) in fit.shapes.iter().zip(outs.into_iter().flatten()) {
+    into.dims = dims;
+    into.fitted_to = Subject {
+        shapes: SmallVec::from(shapes),
+        with_outputs: outs.is_some(),
+        options: options.clone(),
+    };
+    into.cores(signature, options, missing)?;
+    for (shape, out) in into.shapes.iter().zip(outs.into_iter().flatten()) {
         if shape != out {
             return Err(Error::Destination { expected: out.to_vec(), found: shape.to_vec() });
         }
@@ -154,35 +166,35 @@ impl Fit {
         !self.loops.contains(&0)
     }
 
-    /// Whether it is that of such a call.
-    pub(super) fn is_of(
+    /// Whether it was made for such a call.
+    pub(super) fn is_for(
         &self,
         shapes: &[Shape],
         outs: Option<&[Shape]>,
         options: &Options,
     ) -> bool {
-        let (own, with_outs, said) = &self.of;
-        own[..] == *shapes
-            && outs.map_or(!with_outs, |outs| *with_outs && self.shapes[..] == *outs)
-            && said == options
+        let own = &self.fitted_to;
+        own.shapes[..] == *shapes
+            && outs.map_or(!own.with_outputs, |outs| own.with_outputs && self.shapes[..] == *outs)
+            && own.options == *options
     }
 
     /// The extents by name, but for those that are fixed or missing.
-    pub(super) fn known(&self, signature: &Signature) -> Vec<(String, usize)> {
+    pub(super) fn named_extents(&self, signature: &Signature) -> Vec<(String, usize)> {
         named(signature, &self.dims)
     }
 
     /// Core extents of all arguments, and shapes of the results.
     fn cores(&mut self, signature: &Signature, options: &Options, missing: SmallSet) -> Result<()> {
-        let known = Known { signature, dims: &self.dims, missing, empty: options.empty };
+        let extents = NamedExtents { signature, dims: &self.dims, missing, empty: options.empty };
         for (argument, axes) in self.inputs.iter_mut().zip(signature.input_axes()) {
             for &name in axes {
-                argument.core.push(known.name(name)?);
+                argument.core.push(extents.name(name)?);
             }
         }
         for (argument, axes) in self.outputs.iter_mut().zip(signature.output_axes()) {
             for axis in axes {
-                argument.core.push(known.extent(axis)?);
+                argument.core.push(extents.extent(axis)?);
             }
         }
         for argument in &self.outputs {
@@ -203,7 +215,7 @@ impl Fit {
 }
 
 /// The extents of names.
-pub(super) struct Known<'f> {
+pub(super) struct NamedExtents<'f> {
     pub(super) signature: &'f Signature,
     pub(super) dims: &'f [Option<usize>],
     pub(super) missing: SmallSet,
@@ -211,7 +223,7 @@ pub(super) struct Known<'f> {
     pub(super) empty: bool,
 }
 
-impl Known<'_> {
+impl NamedExtents<'_> {
     fn unknown(&self, name: usize) -> Error {
         Error::CoreUnknown { dim: self.signature.names()[name].text.clone() }
     }

@@ -59,8 +59,8 @@ impl Rules {
     ) -> Result<Arc<Fit>> {
         // Another thread may be here as well, and the function may give other extents next time.
         let mut last = if self.gives_extents() { None } else { self.last.try_lock().ok() };
-        let known = last.as_deref().and_then(Option::as_ref);
-        if let Some(fit) = known.filter(|fit| fit.is_of(shapes, outs, options)) {
+        let before = last.as_deref().and_then(Option::as_ref);
+        if let Some(fit) = before.filter(|fit| fit.is_for(shapes, outs, options)) {
             return Ok(fit.clone());
         }
         let mut made = Arc::<Fit>::default();
@@ -214,7 +214,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
             Err(match error.downcast::<Error>() {
                 Ok(error) => *error,
                 Err(error) => {
-                    Error::CoreRefused { extents: dims.known(), source: Cause::new(error) }
+                    Error::CoreRefused { extents: dims.named_extents(), source: Cause::new(error) }
                 }
             })
         };

@@ -59,7 +59,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
     pub(super) fn shapes_for(&self, outs: Option<&[Shape]>) -> Result<CallShapes> {
         let fit = self.rules.fit(&self.operands.shapes()?, outs, self.options)?;
         Ok(CallShapes {
-            dims: fit.known(self.rules.signature()?),
+            dims: fit.named_extents(self.rules.signature()?),
             loops: fit.loops.clone(),
             outputs: list(fit.shapes.iter().cloned())?,
         })

@@ -5,7 +5,7 @@ use super::call::Call;
 use super::elementary::{Elementary, Inputs, Outputs};
 use super::eval::Calling;
 use super::extent::{Extent, Kind};
-use super::fit::{Fit, Known, extents};
+use super::fit::{Fit, NamedExtents, extents};
 use super::signature::Signature;
 use crate::error::{Error, Result};
 use crate::ops::cores::{Arrangement, SmallSet, Source};
@@ -141,8 +141,8 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let unknown = names.filter(|&name| dims[name].is_none() && !missing.contains(name));
         if !self.inner.rules.gives_extents() {
             // Known of no call.
-            let known = Known { signature, dims: &dims, missing, empty: false };
-            unknown.map(|name| known.name(name)).collect::<Result<Vec<_>>>()?;
+            let named = NamedExtents { signature, dims: &dims, missing, empty: false };
+            unknown.map(|name| named.name(name)).collect::<Result<Vec<_>>>()?;
         }
         for (axes, core) in signature.input_axes().iter().zip(cores) {
             let there = axes.iter().filter(|name| !missing.contains(**name));
@@ -150,12 +150,12 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
                 dims[name] = None;
             }
         }
-        let known = Known { signature, dims: &dims, missing, empty: self.options.empty };
+        let named = NamedExtents { signature, dims: &dims, missing, empty: self.options.empty };
         let differs = |name: usize| !missing.contains(name) && dims[name].is_none();
         let extent = |extent: &Extent| match extent {
             Extent::Of(name) if differs(*name) => Ok(None),
             Extent::Sum(sum) if sum.names().any(differs) => Ok(None),
-            extent => known.extent(extent).map(Some),
+            extent => named.extent(extent).map(Some),
         };
         let there = |axis: &&Extent| !is_missing(axis, missing);
         let of = |axes: &Vec<Extent>| axes.iter().filter(there).map(extent).collect();

@@ -4,7 +4,7 @@ use super::evaluate::{FenceOnDrop, is_streamed};
 use super::filled::Filled;
 use super::inner::as_slots;
 use super::join;
-use super::slots::Slots;
+use super::slots::{Slots, unwritten};
 use crate::error::{Error, Result};
 use crate::memory::{list, push};
 use std::mem::MaybeUninit;
@@ -70,7 +70,7 @@ pub(crate) fn fill_parts<T: Copy, E: From<Error>>(
     parts.into_iter().try_for_each(Slots::finish)?;
     match left {
         0 => Ok(Filled::of(out)),
-        len => Err(Error::OutOfSpan { span: 0..0, len }.into()),
+        len => Err(unwritten(len).into()),
     }
 }
 
@@ -220,7 +220,10 @@ mod tests {
             assert!(matches!(slots.extend([&[1; 6]], |[x]| x), Err(Error::OutOfSpan { .. })));
             Ok(())
         });
-        assert!(matches!(filled, Err(Error::OutOfSpan { len: 5, .. })), "{filled:?}");
+        assert!(
+            matches!(filled, Err(Error::OutOfSpan { span: Range { start: 0, end: 5 }, len: 0 })),
+            "{filled:?}"
+        );
         let filled = fill_slots::<_, Error>(&mut out, |slots| {
             slots.put(&[1; 3]);
             slots.extend_with(2, |slots| copy(&[2; 2], slots))?;

@@ -52,7 +52,8 @@ impl<'a, T: Copy> Slots<'a, T> {
         run(self)
     }
 
-    /// Writes the next elements; there are slots for them.
+    /// Writes the next elements. Those beyond the last slot are dropped: [`Self::finish`] finds slots that are left, not
+    /// elements.
     pub(crate) fn put(&mut self, mut from: &[T]) {
         while !from.is_empty() {
             if self.current.is_empty() {
@@ -115,7 +116,7 @@ impl<'a, T: Copy> Slots<'a, T> {
         taken
     }
 
-    /// Writes the last elements that are still to be written.
+    /// Writes the last elements that are still to be written, and drops what is too much as [`Self::put`] does.
     pub(crate) fn put_back(&mut self, mut from: &[T]) {
         while !from.is_empty() {
             if self.current.is_empty() {
@@ -271,9 +272,14 @@ impl<'a, T: Copy> Slots<'a, T> {
             + self.pieces.as_slice().iter().map(|piece| piece.len()).sum::<usize>()
         {
             0 => Ok(()),
-            len => Err(Error::OutOfSpan { span: 0..0, len }),
+            len => Err(unwritten(len)),
         }
     }
+}
+
+/// A task left `len` slots unwritten.
+pub(super) fn unwritten(len: usize) -> Error {
+    Error::OutOfSpan { span: 0..len, len: 0 }
 }
 
 /// Evaluates the row that a cursor is bound to into slots, and tells whether an element has a fault.

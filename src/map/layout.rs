@@ -83,7 +83,7 @@ impl Layout {
         let mut constant = offset as i128;
         let mut normal: SmallVec<[AxisMap; 4]> = SmallVec::new();
         for axis in axes {
-            let reach = axis.stride as i128 * raw_reach(&axis) as i128;
+            let reach = axis.stride as i128 * raw_last_position(&axis) as i128;
             if isize::try_from(reach).is_err() {
                 let (address, shape) = (constant.saturating_add(reach), shape.to_vec());
                 return Err(Error::AddressOverflow { address, shape });
@@ -118,7 +118,7 @@ impl Layout {
             return Err(Error::NegativeAddress { lowest, offset, shape: shape.to_vec() });
         }
         let plain = axes.iter().map(|a| Axis { extent: a.extent, stride: a.stride }).collect();
-        let patterns = kept(axes.iter().map(|axis| &axis.pattern));
+        let patterns = unless_linear(axes.iter().map(|axis| &axis.pattern));
         Ok(Self { offset, axes: plain, patterns })
     }
 
@@ -350,7 +350,7 @@ impl Layout {
         Self {
             offset: self.offset,
             axes: axes.iter().map(|a| Axis { extent: a.extent, stride: a.stride }).collect(),
-            patterns: kept(axes.iter().map(|axis| &axis.pattern)),
+            patterns: unless_linear(axes.iter().map(|axis| &axis.pattern)),
         }
     }
 }
@@ -378,15 +378,15 @@ impl fmt::Debug for Layout {
 }
 
 /// Patterns of all axes, where not all are linear.
-pub(super) fn kept<'p>(
+pub(super) fn unless_linear<'p>(
     patterns: impl Iterator<Item = &'p Pattern> + Clone,
 ) -> Option<Arc<[Pattern]>> {
     let mut each = patterns.clone();
     each.any(|pattern| *pattern != Pattern::Linear).then(|| patterns.cloned().collect())
 }
 
-/// Largest position an axis that is not yet in normal form can visit.
-fn raw_reach(axis: &AxisMap) -> usize {
+/// Largest position that an axis which is not yet in normal form can visit, as [`AxisMap::last_position`].
+fn raw_last_position(axis: &AxisMap) -> usize {
     match &axis.pattern {
         _ if axis.extent == 0 => 0,
         Pattern::Linear => axis.extent - 1,

@@ -2,7 +2,7 @@
 
 use super::AddressMap;
 use super::axis::{Normal, Pattern};
-use super::layout::{Axes, Axis, Layout, kept};
+use super::layout::{Axes, Axis, Layout, unless_linear};
 use super::select::{IntoSelectors, Select, Taken};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
@@ -320,7 +320,7 @@ impl Layout {
 
     fn put_pattern(&mut self, axis: usize, pattern: Pattern) {
         let of = |k| if k == axis { &pattern } else { self.pattern(k) };
-        let patterns = kept((0..self.rank()).map(of));
+        let patterns = unless_linear((0..self.rank()).map(of));
         self.patterns = patterns;
     }
 
@@ -340,7 +340,7 @@ impl Layout {
     pub(super) fn remove(&mut self, axis: usize) {
         if self.patterns.is_some() {
             let others = (0..self.rank()).filter(|k| *k != axis);
-            let patterns = kept(others.map(|k| self.pattern(k)));
+            let patterns = unless_linear(others.map(|k| self.pattern(k)));
             self.patterns = patterns;
         }
         self.axes.remove(axis);

@@ -96,8 +96,8 @@ impl<R: Reader> Concat<R> {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// An error at an address of a part.
-    fn address_of(&self, part: usize, mut error: StorageError) -> StorageError {
+    /// An error of a part, at the address that its element has in the whole.
+    fn error_in_whole(&self, part: usize, mut error: StorageError) -> StorageError {
         let end = self.ends.get(part).copied().unwrap_or(0);
         let start = part.checked_sub(1).map_or(0, |before| self.ends[before]);
         let width = (end - start).max(1);
@@ -145,7 +145,7 @@ impl<R: Reader> Reader for Concat<R> {
 
     fn try_read(&self, address: usize) -> Result<R::Elem, StorageError> {
         let s = self.stripe(address)?;
-        s.part.try_read(s.first + (address - s.start)).map_err(|e| self.address_of(s.which, e))
+        s.part.try_read(s.first + (address - s.start)).map_err(|e| self.error_in_whole(s.which, e))
     }
 
     fn as_slice(&self) -> Option<&[R::Elem]> {
@@ -176,7 +176,7 @@ impl<R: Reader> Reader for Concat<R> {
             let count = rest.len().min(steps_left.saturating_add(1));
             let (now, later) = rest.split_at_mut(count);
             let within = s.first + (address - s.start);
-            s.part.read_run(within, own_step, now).map_err(|e| self.address_of(s.which, e))?;
+            s.part.read_run(within, own_step, now).map_err(|e| self.error_in_whole(s.which, e))?;
             address = address.wrapping_add_signed(step.wrapping_mul(count as isize));
             rest = later;
         }
@@ -194,7 +194,7 @@ impl<R: Reader> Reader for Concat<R> {
             let ((these, others), (now, later)) =
                 (addresses.split_at_mut(count), rest.split_at_mut(count));
             these.iter_mut().for_each(|address| *address = *address - s.start + s.first);
-            s.part.read_at(these, now).map_err(|e| self.address_of(s.which, e))?;
+            s.part.read_at(these, now).map_err(|e| self.error_in_whole(s.which, e))?;
             (addresses, rest) = (others, later);
         }
         Ok(())

@@ -286,7 +286,7 @@ impl<S: Writer> Tensor<S> {
     /// # Errors
     ///
     /// [`Error::Rank`] unless `index` has one number per axis, [`Error::Index`] if one lies outside,
-    /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it has fewer elements than it said.
+    /// [`Error::Storage`] if the storage fails, or has fewer elements than it said.
     ///
     /// ```
     /// use lensor::Tensor;

@@ -145,8 +145,8 @@ impl Within {
 }
 
 impl<S: Reader> Padded<S> {
-    /// An error at a position within the border.
-    fn address_of(&self, error: StorageError) -> StorageError {
+    /// An error of what lies within, at the address that its element has in the whole.
+    fn error_in_whole(&self, error: StorageError) -> StorageError {
         if error.address >= self.inner.len() {
             return error;
         }
@@ -278,7 +278,7 @@ impl<S: Reader> Blocks for Padded<S> {
             return Err(StorageError::new(0, format!("there is no block {index:?}")));
         };
         match within.own(index) {
-            Some(own) => blocks.load(&own).map_err(|error| self.address_of(error)),
+            Some(own) => blocks.load(&own).map_err(|error| self.error_in_whole(error)),
             None => Ok(Block::Fill(self.value)),
         }
     }

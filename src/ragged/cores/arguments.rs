@@ -147,8 +147,8 @@ pub(super) fn check_rows(mask: &impl RaggedExpr, loops: &Form) -> Result<()> {
 }
 
 /// Whether each call of a loop is made.
-pub(super) fn made(mask: &impl RaggedExpr<Elem = bool>, loops: &Form) -> Result<Vec<bool>> {
-    let mut made = of_items(loops, list(std::iter::repeat_n(true, loops.count()?))?)?;
-    made.assign_expr(mask)?;
-    Ok(made.content.into_storage())
+pub(super) fn called(mask: &impl RaggedExpr<Elem = bool>, loops: &Form) -> Result<Vec<bool>> {
+    let mut called = of_items(loops, list(std::iter::repeat_n(true, loops.count()?))?)?;
+    called.assign_expr(mask)?;
+    Ok(called.content.into_storage())
 }

@@ -26,7 +26,7 @@ use crate::kernel::{self, GRAIN, PARALLEL};
 use crate::map::AddressMap;
 use crate::memory::{list, try_with_capacity};
 use crate::ops::cores;
-use arguments::{check_rows, made};
+use arguments::{called, check_rows};
 use kinds::Kinds;
 use plan::Plan;
 use std::fmt;
@@ -226,11 +226,11 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
             self.check_mask(&kinds)
         })?;
         let results = Self::placed(vectors, &places)?;
-        let kept = plan.made.as_ref().filter(|_| self.0.or.is_none());
-        let made = (0..plan.ends.len()).map(|output| {
-            let Some(made) = kept else { return Ok(None) };
-            let lengths = plan.ends[output].windows(2).map(|ends| ends[1] - ends[0]);
-            let all = made.iter().zip(lengths).flat_map(|(&made, len)| repeat_n(made, len));
+        let called = plan.is_called.as_ref().filter(|_| self.0.or.is_none());
+        let made = plan.result_offsets.iter().enumerate().map(|(output, offsets)| {
+            let Some(called) = called else { return Ok(None) };
+            let lengths = offsets.windows(2).map(|ends| ends[1] - ends[0]);
+            let all = called.iter().zip(lengths).flat_map(|(&made, len)| repeat_n(made, len));
             let mut elements = try_with_capacity(places.count(output)?)?;
             elements.extend(all);
             places.place(output, elements).map(Some)
@@ -326,7 +326,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
         }
         let (orders, expanded) = (&kinds.ranks.orders[..], &plan.expanded[..]);
         let held = self.0.operands.held(Held { joints: &joints, orders, expanded })?;
-        plan.made = self.0.mask.as_ref().map(|mask| made(mask, &plan.loops)).transpose()?;
+        plan.is_called = self.0.mask.as_ref().map(|mask| called(mask, &plan.loops)).transpose()?;
         drop(joints);
         Ok((self.run(&held, &plan)?, plan, places))
     }

@@ -58,11 +58,11 @@ pub(super) struct Plan {
     pub(super) starts: Vec<Vec<usize>>,
     /// Elements that operands are gathered from, where cores are stretched.
     pub(super) expanded: Vec<Option<Vec<usize>>>,
-    /// Elements in front of the results of each call, of each output.
-    pub(super) ends: Vec<Vec<usize>>,
+    /// For each output, where the results of each call begin, and at last where they end: one number more than calls.
+    pub(super) result_offsets: Vec<Vec<usize>>,
     pub(super) elements: usize,
     /// Which calls are made, if not all are.
-    pub(super) made: Option<Vec<bool>>,
+    pub(super) is_called: Option<Vec<bool>>,
 }
 
 impl Plan {
@@ -139,9 +139,9 @@ impl Plan {
             groups,
             starts: Vec::new(),
             expanded: Vec::new(),
-            ends: Vec::new(),
+            result_offsets: Vec::new(),
             elements: 0,
-            made: None,
+            is_called: None,
             loops,
             operands: forms,
         };
@@ -203,6 +203,7 @@ impl Plan {
         Ok(())
     }
 
+    /// Where the results of calls go.
     fn place_results(&mut self, outputs: usize) -> Result<()> {
         let sizes = self.fits.iter().map(|fit| fit.outputs.iter().map(Arrangement::elements));
         let sizes: Vec<Vec<usize>> = sizes.map(|sizes| sizes.collect()).collect::<Result<_>>()?;
@@ -211,15 +212,17 @@ impl Plan {
             let lengths = self.groups.iter().map(size);
             let offsets = Offsets::from_lengths(lengths)?;
             self.elements = self.elements.saturating_add(offsets.last());
-            self.ends.push(offsets.numbers()?);
+            self.result_offsets.push(offsets.numbers()?);
         }
         Ok(())
     }
 
+    /// Elements of each output.
     pub(super) fn totals(&self) -> Result<Vec<usize>> {
-        list(self.ends.iter().map(|ends| ends.last().copied().unwrap_or(0)))
+        list(self.result_offsets.iter().map(|offsets| offsets.last().copied().unwrap_or(0)))
     }
 
+    /// Index of a call in the loop.
     pub(super) fn path(&self, call: usize) -> Vec<usize> {
         self.loops.path(self.loops.rank(), call)
     }

@@ -28,8 +28,9 @@ impl<I: Inputs, O: Outputs> Work<'_, '_, I, O> {
         outputs: <O as cores::Outputs>::Slices<'_>,
     ) -> Result<()> {
         let plan = self.plan;
-        let results =
-            |from: usize, to: usize| move |k: usize| plan.ends[k][to] - plan.ends[k][from];
+        let results = |from: usize, to: usize| {
+            move |k: usize| plan.result_offsets[k][to] - plan.result_offsets[k][from]
+        };
         let share = plan.elements / plan.groups.len().max(1) * calls.len();
         if share > self.each && calls.len() > 1 {
             let middle = calls.start + calls.len() / 2;
@@ -44,7 +45,7 @@ impl<I: Inputs, O: Outputs> Work<'_, '_, I, O> {
         let step =
             |starts: &Vec<usize>, call: usize| starts[call + 1] as isize - starts[call] as isize;
         while start < calls.end {
-            let made = |call: usize| plan.made.as_ref().is_none_or(|made| made[call]);
+            let made = |call: usize| plan.is_called.as_ref().is_none_or(|called| called[call]);
             let follows = |&next: &usize| {
                 let same = |starts: &Vec<usize>| step(starts, next - 1) == step(starts, start);
                 made(next) == made(start)

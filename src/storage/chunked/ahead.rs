@@ -72,7 +72,7 @@ impl Drop for Busy<'_> {
 impl Ahead {
     pub(super) fn new<T: Copy>(threads: usize, cache: &Cache<T>) -> Self {
         let (queue, signal) = (Mutex::default(), Condvar::new());
-        let (unused, most) = (cache.totals.unused.clone(), (cache.blocks() / 2).max(1));
+        let (unused, most) = (cache.totals.unused.clone(), (cache.capacity() / 2).max(1));
         Self { shared: Arc::new(Shared { queue, signal, unused, most }), threads }
     }
 
@@ -170,7 +170,7 @@ where
     /// ```
     pub fn with_ahead(self, loads: usize) -> Result<Self> {
         let starter = (loads > 0).then_some((loads, start as _));
-        let (chunked, started) = self.changed(|inner| inner.starter = starter);
+        let (chunked, started) = self.rebuilt(|inner| inner.starter = starter);
         if let Err(error) = started {
             // Dropping this stores what is unsaved as well, but swallows errors.
             chunked.inner.flush()?;

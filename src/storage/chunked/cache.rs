@@ -20,7 +20,7 @@ pub(super) struct Counters {
     pub(super) waits: AtomicUsize,
 }
 
-pub(super) fn count(counter: &AtomicUsize) {
+pub(super) fn increment(counter: &AtomicUsize) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
@@ -96,8 +96,8 @@ impl<T: Copy> Cache<T> {
         }
     }
 
-    /// How many blocks are held.
-    pub(super) fn blocks(&self) -> usize {
+    /// Blocks beyond which room is made.
+    pub(super) fn capacity(&self) -> usize {
         self.most
     }
 
@@ -125,17 +125,17 @@ impl<T: Copy> Cache<T> {
     }
 
     /// Numbers of all blocks that are not stored.
-    pub(super) fn changed(&self) -> Vec<usize> {
-        let mut changed: Vec<usize> = Vec::new();
+    pub(super) fn unsaved(&self) -> Vec<usize> {
+        let mut unsaved: Vec<usize> = Vec::new();
         for shard in &self.shards {
             let shard = lock(shard);
-            changed.extend(shard.entries.iter().filter_map(|(number, entry)| match entry {
+            unsaved.extend(shard.entries.iter().filter_map(|(number, entry)| match entry {
                 Entry::Held { held: Held::Changed(_), .. } => Some(*number),
                 _ => None,
             }));
         }
-        changed.sort_unstable();
-        changed
+        unsaved.sort_unstable();
+        unsaved
     }
 
     /// Puts a block in the place of what is known of it; returns those that have to be stored to make room.
@@ -159,7 +159,7 @@ impl<T: Copy> Cache<T> {
     ) -> Result<Change> {
         let mut removed = Removed::new();
         let mut shard = lock(self.shard(number));
-        if let Some(elements) = shard.changed(number) {
+        if let Some(elements) = shard.unsaved(number) {
             // Readers of the old elements keep them.
             if Arc::get_mut(elements).is_none() {
                 *elements = Arc::new(list(elements.iter().copied())?);
@@ -183,8 +183,8 @@ impl<T: Copy> Cache<T> {
     }
 
     /// The elements of a block that is not stored.
-    pub(super) fn unsaved(&self, number: usize) -> Option<Arc<Vec<T>>> {
-        lock(self.shard(number)).changed(number).cloned()
+    pub(super) fn unsaved_elements(&self, number: usize) -> Option<Arc<Vec<T>>> {
+        lock(self.shard(number)).unsaved(number).cloned()
     }
 
     /// Forgets a block that another cache has now.
@@ -197,7 +197,7 @@ impl<T: Copy> Cache<T> {
     pub(super) fn let_go(&self, number: usize) {
         let mut removed = Removed::new();
         let mut shard = lock(self.shard(number));
-        if shard.holds(number) && shard.changed(number).is_none() {
+        if shard.holds(number) && shard.unsaved(number).is_none() {
             shard.remove(number, &self.totals, &mut removed);
         }
     }
@@ -253,7 +253,7 @@ impl<T: Copy> Cache<T> {
             let other = {
                 let mut shard = lock(self.shard(number));
                 if let Some(held) = shard.touch(number, &self.totals) {
-                    count(&self.counters.hits);
+                    increment(&self.counters.hits);
                     return Ok((held.into_block(), InTheWay::new()));
                 }
                 match shard.entries.get(&number) {
@@ -273,7 +273,7 @@ impl<T: Copy> Cache<T> {
                     }
                 }
             };
-            count(&self.counters.waits);
+            increment(&self.counters.waits);
             let done = lock(&other.done);
             let waited =
                 other.signal.wait_timeout_while(done, self.patience(), |done| done.is_none());

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::error::{Result, StorageError};
 use crate::grid::Sides;
 use ahead::Ahead;
-use cache::{Cache, count};
+use cache::{Cache, increment};
 use claims::Claims;
 use inside::Inside;
 use shard::Held;
@@ -41,8 +41,7 @@ const KEEPING_BYTES: usize = 256;
 /// used last.
 ///
 /// Clones share the storage and the cache. A block is loaded once however many threads ask for it at once; an error is
-/// not kept. Without a feature or a call that says otherwise, a cache holds 64 MiB, and at least one block for each
-/// processor.
+/// not kept. Unless a call says otherwise, a cache holds 64 MiB, or one block for each processor if that is more.
 ///
 /// # Writing
 ///
@@ -160,10 +159,11 @@ where
         Ok(Self::of(Inner::new(Arc::new(storage), sides, blocks)))
     }
 
-    /// The same with an empty cache of so many bytes, and of at least one block for each processor, which counts from 0.
-    /// It takes over blocks that are not stored. Clones keep their cache: theirs are stored first, but for those that
-    /// cannot be, which stay with the clones; and what is written by way of one cache from then on may not be seen by way
-    /// of the other. What [`Self::with_ahead`] asked for holds for the new one, as far as threads can be started.
+    /// The same storage behind a new cache of `bytes`, or of one block for each processor if that is more. Its counts
+    /// begin at 0. Blocks that are changed and not yet stored move to it; if there are clones, which keep the old cache,
+    /// they are stored first, and those that cannot be stored stay with the clones. Afterwards, what is written through
+    /// one cache may not be seen through the other. What [`Self::with_ahead`] asked for holds for the new one, as far as
+    /// threads can be started.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -193,7 +193,7 @@ where
     /// ```
     #[must_use]
     pub fn with_blocks(self, blocks: usize) -> Self {
-        self.changed(|inner| inner.cache = Cache::new(blocks)).0
+        self.rebuilt(|inner| inner.cache = Cache::new(blocks)).0
     }
 
     /// As [`Self::with_blocks`], with `check` asked before every load: an error of it ends the evaluation, and what
@@ -217,17 +217,17 @@ where
         self,
         check: impl Fn() -> Result<(), StorageError> + Send + Sync + 'static,
     ) -> Self {
-        self.changed(|inner| inner.check = Some(Arc::new(check))).0
+        self.rebuilt(|inner| inner.check = Some(Arc::new(check))).0
     }
 
     fn of(inner: Inner<S>) -> Self {
         Self { inner: Arc::new(Owner(Arc::new(inner))) }
     }
 
-    /// Another cache of the same storage, and whether all threads could be started that load ahead.
-    fn changed(self, change: impl FnOnce(&mut Inner<S>)) -> (Self, io::Result<()>) {
+    /// The same storage behind another cache, and whether the threads that load ahead could be started.
+    fn rebuilt(self, change: impl FnOnce(&mut Inner<S>)) -> (Self, io::Result<()>) {
         let old = &self.inner;
-        let mut inner = Inner::new(old.storage.clone(), old.sides.clone(), old.cache.blocks());
+        let mut inner = Inner::new(old.storage.clone(), old.sides.clone(), old.cache.capacity());
         (inner.check, inner.starter) = (old.check.clone(), old.starter);
         change(&mut inner);
         inner.ahead = inner.starter.map(|(threads, _)| Ahead::new(threads, &inner.cache));
@@ -237,11 +237,11 @@ where
             ahead.end();
             ahead.wait();
         }
-        for number in old.cache.changed() {
+        for number in old.cache.unsaved() {
             if has_clones {
                 // What fails stays with the clones.
                 let _ = old.save(number, old.cache.patience_with_stores());
-            } else if let Some(elements) = old.cache.unsaved(number)
+            } else if let Some(elements) = old.cache.unsaved_elements(number)
                 && inner.cache.put(number, Held::Changed(elements)).is_ok()
             {
                 old.cache.forget(number);
@@ -294,7 +294,7 @@ where
             if let Some(check) = &self.check {
                 check()?;
             }
-            count(&self.cache.counters.loads);
+            increment(&self.cache.counters.loads);
             let block = self.storage.load(index).map_err(|error| self.named(index, error))?;
             block.check(len, self.sides.first_address(index))?;
             Ok(block)
@@ -321,8 +321,8 @@ where
         let index = self.sides.index(number);
         let claim = self.claims.claim(number, patience).map_err(|error| self.named(&index, error));
         let Some(_claim) = claim? else { return Ok(true) };
-        if let Some(elements) = self.cache.unsaved(number) {
-            count(&self.cache.counters.stores);
+        if let Some(elements) = self.cache.unsaved_elements(number) {
+            increment(&self.cache.counters.stores);
             let _inside = Inside::enter();
             let saved = self.cache.timed(|| (saver.store)(&self.storage, &index, &elements));
             saved.map_err(|error| self.named(&index, error))?;
@@ -353,7 +353,7 @@ where
     fn flush(&self) -> Result<(), StorageError> {
         self.refused.store(usize::MAX, Ordering::Relaxed);
         let mut done = Ok(());
-        for number in self.cache.changed() {
+        for number in self.cache.unsaved() {
             done = done.and(self.save_or_taken(number));
         }
         done.and(self.finish())
@@ -387,7 +387,7 @@ where
             ahead.end();
         }
         // After a panic of the storage the rest is stored all the same, and one that unwinds already goes on.
-        for number in self.cache.changed() {
+        for number in self.cache.unsaved() {
             let _ = catch_unwind(AssertUnwindSafe(|| self.save_or_taken(number)));
         }
         let _ = catch_unwind(AssertUnwindSafe(|| self.finish()));

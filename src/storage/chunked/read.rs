@@ -180,7 +180,7 @@ where
     }
 
     fn budget(&self) -> usize {
-        self.inner.cache.blocks()
+        self.inner.cache.capacity()
     }
 
     fn ahead(&self) -> usize {

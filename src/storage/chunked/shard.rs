@@ -161,7 +161,7 @@ impl<T: Copy> Shard<T> {
     }
 
     /// The elements of a block that is not stored.
-    pub(super) fn changed(&mut self, number: usize) -> Option<&mut Arc<Vec<T>>> {
+    pub(super) fn unsaved(&mut self, number: usize) -> Option<&mut Arc<Vec<T>>> {
         match self.entries.get_mut(&number) {
             Some(Entry::Held { held: Held::Changed(elements), .. }) => Some(elements),
             _ => None,
@@ -216,7 +216,7 @@ impl<T: Copy> Shard<T> {
     ) -> Option<usize> {
         self.oldest().filter(|oldest| *oldest == time)?;
         let &(_, number) = self.uses.front()?;
-        if self.changed(number).is_none() {
+        if self.unsaved(number).is_none() {
             self.remove(number, totals, removed);
             return None;
         }

@@ -1,6 +1,6 @@
 //! Writing through the cache.
 
-use super::cache::{Cache, Change, count};
+use super::cache::{Cache, Change, increment};
 use super::read::Part;
 use super::shard::{Held, InTheWay};
 use super::{Ahead, Chunked, Inner};
@@ -77,7 +77,7 @@ where
     pub fn unsaved(&self) -> Vec<BlockIndex> {
         let mut unsaved: Vec<BlockIndex> = Vec::new();
         unsaved.extend(
-            self.inner.cache.changed().into_iter().map(|number| self.inner.sides.index(number)),
+            self.inner.cache.unsaved().into_iter().map(|number| self.inner.sides.index(number)),
         );
         unsaved
     }
@@ -115,7 +115,7 @@ where
             });
         }
         let (storage, sides, blocks) =
-            (owner.storage.clone(), owner.sides.clone(), owner.cache.blocks());
+            (owner.storage.clone(), owner.sides.clone(), owner.cache.capacity());
         let ahead = owner.ahead.clone();
         drop(owner);
         // Threads that load ahead let it go.
@@ -297,7 +297,7 @@ where
         let Some(_claim) = claim? else {
             return Err(inner.taken(index));
         };
-        count(&inner.cache.counters.stores);
+        increment(&inner.cache.counters.stores);
         let stored = inner.cache.store(number, || {
             let stored = inner.storage.store(index, from);
             match &stored {

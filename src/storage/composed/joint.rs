@@ -85,7 +85,7 @@ impl<R: Reader> Blocks for Concat<R> {
         let (Some((part, own)), Some(blocks)) = (found, part) else {
             return Err(StorageError::new(0, format!("there is no block {index:?}")));
         };
-        blocks.load(&own).map_err(|error| self.address_of(part, error))
+        blocks.load(&own).map_err(|error| self.error_in_whole(part, error))
     }
 
     fn budget(&self) -> usize {

@@ -191,7 +191,7 @@ impl<'a, T: Arithmetic + 'static> Einsum<'a, T> {
                 let term = term.transpose(axes(&labels, plan.result.iter()))?;
                 fill_all(&term.0, out)
             }
-            (None, None) => Err(Error::OutOfSpan { span: 0..0, len: out.len() }),
+            (None, None) => Err(Error::OutOfSpan { span: 0..out.len(), len: 0 }),
         }
     }
 }
