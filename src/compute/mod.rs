@@ -80,7 +80,7 @@ pub trait Compute: Send + Sync + Sealed {
         inner::collect(count, |out| self.fill(out))
     }
 
-    /// The only result, if there is one and it is had without a plan.
+    /// The single result, if it can be computed without a plan; otherwise `None`.
     #[doc(hidden)]
     fn only(&self) -> Result<Option<Self::Elem>> {
         Ok(None)

@@ -11,7 +11,8 @@ use super::{Access, Expr, defers, locate, prepare, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
 use crate::kernel::{
-    self, Blocking, Filled, LARGE, Output, PerOperand, Place, Source, Steps, Stop, Tile, TileSource,
+    self, Blocking, Filled, LARGE_BYTES, Output, PerOperand, Place, Source, Steps, Stop, Tile,
+    TileSource,
 };
 use crate::map::{self, AddressMap};
 use crate::shape::{Align, Shape};
@@ -21,8 +22,8 @@ use in_order::{assign_without_plan, elements_without_plan, in_order, located};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
-/// Evaluations up to this size need no plan where everything is strided; in order, larger ones do without.
-pub(crate) const SMALL: usize = 4096;
+/// Elements up to which an evaluation needs no plan where everything is strided; in order, larger ones do without.
+pub(crate) const UNPLANNED_ELEMENTS: usize = 4096;
 
 /// All elements in row-major order in a new tensor.
 #[inline(never)]
@@ -121,7 +122,7 @@ const COMPUTED: usize = 1 << 16;
 
 /// Whether [`small_elements`] may be had of an expression of this shape: it has few elements, all in memory.
 pub(crate) fn is_small<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> bool {
-    let most = SMALL.min(COMPUTED / size_of::<T>().max(1));
+    let most = UNPLANNED_ELEMENTS.min(COMPUTED / size_of::<T>().max(1));
     let mut near = shape.count().is_ok_and(|count| count <= most);
     e.leaves(&mut |leaf| near &= matches!(leaf.access, Access::Slice));
     near
@@ -247,7 +248,7 @@ pub(super) fn blocking(e: &dyn Tree, map: &AddressMap) -> Blocking {
 /// Whether large elements are copied from storage.
 fn copies_large(e: &dyn Tree) -> bool {
     let mut large = false;
-    e.leaves(&mut |leaf| large |= leaf.access != Access::Slice && leaf.elem_bytes > LARGE);
+    e.leaves(&mut |leaf| large |= leaf.access != Access::Slice && leaf.elem_bytes > LARGE_BYTES);
     large
 }
 
@@ -276,7 +277,7 @@ pub(super) fn one_tile(
     fill: &mut dyn FnMut(&Tile<'_>),
 ) -> bool {
     let count = map.count();
-    if count == 0 || count > SMALL || !map.is_contiguous() || map.top().offset() != 0 {
+    if count == 0 || count > UNPLANNED_ELEMENTS || !map.is_contiguous() || map.top().offset() != 0 {
         return false;
     }
     if near && defers(e) {

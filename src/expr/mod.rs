@@ -53,7 +53,7 @@ pub(crate) use deferred::{
 };
 pub(crate) use elements::{elements_at, failed_at, fill_all, write_elements};
 pub use elementwise::*;
-pub(crate) use eval::{SMALL, is_small, small_elements, small_in_words};
+pub(crate) use eval::{UNPLANNED_ELEMENTS, is_small, small_elements, small_in_words};
 pub use explain::Explanation;
 pub(crate) use explain::{NOT_COMPUTED, bytes_read, densely};
 pub use lazy::Lazy;
@@ -65,7 +65,9 @@ pub use pairs::{IntoExpr, Pairs};
 pub use pieces::Pieces;
 pub(crate) use pieces::*;
 pub(crate) use results::results;
-pub(crate) use rows::{COPIED, COPIED_BYTES, FEW, RowReader, Rows, TRANSPOSED, lies_transposed};
+pub(crate) use rows::{
+    COPIED, COPIED_BYTES, MIN_READ, RowReader, Rows, TRANSPOSED, lies_transposed,
+};
 pub use scalar::Scalar;
 pub use sparse::{Densely, ZipStored, zip_stored};
 pub(crate) use sparse::{
@@ -121,9 +123,10 @@ pub trait Expr: Send + Sync + sealed::Sealed {
 
     /// Whether this is a tensor and nothing else.
     #[doc(hidden)]
+    // rustc prints the next line where someone writes `Box<dyn Expr>`: its comment is for them.
     const IS_LEAF: bool = false; // For `Box<dyn Expr<Elem = T>>` write `BoxExpr<T>`, made by `.boxed()`.
 
-    /// Whether it evaluates as a tensor and nothing else does.
+    /// As [`Self::IS_LEAF`], of boxed expressions too.
     #[doc(hidden)]
     fn is_leaf(&self) -> bool {
         Self::IS_LEAF
@@ -180,7 +183,7 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()>;
 
-    /// A worker that evaluates tiles.
+    /// A cursor that evaluates tiles.
     #[doc(hidden)]
     fn cursor(&self) -> Self::Cursor<'_>;
 

@@ -22,7 +22,7 @@ pub(crate) trait Tree: Send + Sync {
     /// [`Expr::leaves`].
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>));
 
-    /// [`Expr::IS_LEAF`].
+    /// [`Expr::is_leaf`].
     fn is_leaf(&self) -> bool;
 
     /// [`Expr::deferred`].

@@ -53,7 +53,7 @@ pub trait Operands: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()>;
 
-    /// Workers for all operands.
+    /// Cursors of all operands.
     #[doc(hidden)]
     fn cursors(&self) -> Self::Cursors<'_>;
 

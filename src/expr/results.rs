@@ -10,7 +10,7 @@ use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 
-/// The results of one type. `only` is the only one, if there is one and it is had without a plan.
+/// Methods for results of one type. `only` is the single result, if it can be computed without a plan.
 macro_rules! results {
     ($Elem:ty, $View:ty, |$own:ident, $out:ident| {
         shape: $shape:expr,

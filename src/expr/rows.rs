@@ -19,7 +19,7 @@ use super::node::Worker;
 use super::{Access, Expr, sparse};
 use crate::error::Result;
 use crate::kernel::inner;
-use crate::kernel::{LARGE, PART, Place, Steps, Stop, TILE, Tile};
+use crate::kernel::{LARGE_BYTES, PART, Place, Steps, Stop, TILE, Tile};
 use crate::map::AddressMap;
 use crate::memory::try_reserve_exact;
 use crate::shape::{Align, Shape};
@@ -38,8 +38,8 @@ use windows::Windows;
 /// Expressions from this size on, in bytes of all results, read from farther than the caches of a core.
 const FAR_BYTES: usize = 4 << 20;
 
-/// Elements of neighbouring rows that are worth being read by themselves.
-pub(crate) const FEW: usize = 4096;
+/// Elements of neighbouring rows worth a read of their own.
+pub(crate) const MIN_READ: usize = 4096;
 /// Bytes that are copied to be read in order, whatever they are read for.
 pub(crate) const COPIED_BYTES: usize = 1 << 28;
 /// That it is, in words.
@@ -102,7 +102,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         let (windows, in_blocks) = Windows::of(&e, strided.as_deref(), &shape);
         let (strided, in_blocks) = (strided.filter(|_| windows.is_none()), in_blocks.map(Box::new));
         let mut far = false;
-        e.leaves(&mut |leaf| far |= leaf.access != Access::Slice && leaf.elem_bytes <= LARGE);
+        e.leaves(&mut |leaf| far |= leaf.access != Access::Slice && leaf.elem_bytes <= LARGE_BYTES);
         let runs = far && windows.is_none();
         Ok(Self { e, shape, stages, strided, windows, in_blocks, runs })
     }
@@ -117,7 +117,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         let reader = self.open();
         match &self.strided {
             _ if reader.direct => "read where it lies",
-            Some(_) if reader.crosses() => "packed and evaluated many rows at a time",
+            Some(_) if reader.reads_across() => "packed and evaluated many rows at a time",
             Some(_) if self.runs => "evaluated in order of storage, in long runs",
             Some(_) => "evaluated a few thousand elements at a time",
             None if self.is_far() => "evaluated in order of storage, window by window",
@@ -211,14 +211,14 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         match &self.rows.strided {
             _ if self.direct || self.rows.runs => 8 * TILE,
             _ if self.rows.windows.is_some() => self.rows.window().unwrap_or_default(),
-            Some(_) if !self.crosses() => 2 * TILE,
+            Some(_) if !self.reads_across() => 2 * TILE,
             _ => 16 * TILE,
         }
     }
 
     /// Whether some operand lies closer together across rows than along them, so that blocks of
     /// several rows cost less.
-    pub(crate) fn crosses(&self) -> bool {
+    pub(crate) fn reads_across(&self) -> bool {
         let Some(leaves) = &self.rows.strided else {
             return self.rows.is_across();
         };

@@ -275,7 +275,7 @@ impl<T: Send> Running<'_, '_, T> {
         let mut tiles = self.source.open();
         let _fence = FenceOnDrop(self.stream);
         for number in numbers.clone() {
-            let local = |number| Local::new(cuts.nest(number), tables, self.operands);
+            let local = |number| Local::new(cuts.box_at(number), tables, self.operands);
             if self.tells && (number - numbers.start).is_multiple_of(AHEAD / 2) {
                 let end = numbers.end.min(number + AHEAD);
                 tiles.expect(&mut (number..end).map(local));

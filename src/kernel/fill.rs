@@ -10,8 +10,9 @@ use crate::memory::{list, push};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Slots that are filled for one component after the other.
-pub(crate) const NEAR: usize = 1 << 10;
+/// Slots of a component that are filled before those of the next: so few that what both read stays in the nearest
+/// cache.
+pub(crate) const COMPONENT_SLOTS: usize = 1 << 10;
 
 /// Has `write` write all slots, block after block.
 ///
@@ -185,8 +186,7 @@ impl Components {
         }
         let _fence = FenceOnDrop(stream);
         let opened = open(items.clone())?;
-        // So few that what one component has read is in the nearest cache for the next.
-        let together = (NEAR / self.each.max(1)).max(1);
+        let together = (COMPONENT_SLOTS / self.each.max(1)).max(1);
         let chunks = |component| <[_]>::chunks_mut(component, together * self.each);
         let mut chunks: Vec<_> = components.into_iter().map(chunks).collect();
         for first in items.clone().step_by(together) {

@@ -24,7 +24,9 @@ mod walk;
 pub(crate) use common::Intersection;
 pub use evaluate::Local;
 pub(crate) use evaluate::{AHEAD, Source, TileSource, evaluate, fill_tile};
-pub(crate) use fill::{Components, NEAR, copy, fill_chunks, fill_halves, fill_parts, fill_slots};
+pub(crate) use fill::{
+    COMPONENT_SLOTS, Components, copy, fill_chunks, fill_halves, fill_parts, fill_slots,
+};
 pub use filled::Filled;
 pub use inner::Dest;
 pub(crate) use inner::{Fill, Output};
@@ -55,7 +57,7 @@ pub(crate) const TILE: usize = 2048;
 /// Elements of a row that are evaluated at once: rows are read in parts of at most as many.
 pub(crate) const PART: usize = 64;
 /// Largest elements, in bytes, of which several may lie on the stack: of larger ones a few dozen do not fit there.
-pub(crate) const LARGE: usize = 256;
+pub(crate) const LARGE_BYTES: usize = 256;
 /// Rows shorter than this are batched.
 const SHORT_ROW: usize = 64;
 /// Outputs from this size on, in bytes, are written past the caches where that can be.

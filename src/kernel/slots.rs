@@ -3,7 +3,7 @@
 use super::evaluate::FenceOnDrop;
 use super::filled::Filled;
 use super::inner::{RowsMut, as_slots};
-use super::{Cursor, Fault, Fill, LARGE, PART, Row, Stop, Tile, simd};
+use super::{Cursor, Fault, Fill, LARGE_BYTES, PART, Row, Stop, Tile, simd};
 use crate::error::{Error, Result};
 use crate::memory::{Aligned, LINE, default_of_fields, resize};
 use std::array::from_fn;
@@ -142,7 +142,7 @@ impl<'a, T: Copy> Slots<'a, T> {
         seed: T,
         mut columns: impl Columns<T, N>,
     ) -> bool {
-        if size_of::<T>() > LARGE {
+        if size_of::<T>() > LARGE_BYTES {
             return false;
         }
         let Some(mut rows) = self.take_rows::<N>(width) else { return false };

@@ -1,6 +1,6 @@
 //! Rows of entries times rows in memory.
 
-use super::{Filled, GRAIN, LARGE, PARALLEL, dispatch, join, threads};
+use super::{Filled, GRAIN, LARGE_BYTES, PARALLEL, dispatch, join, threads};
 use crate::error::{Error, Result};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -116,8 +116,8 @@ impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F>
         });
     }
 
-    /// Rows of few entries times a column: the row of an entry is found by division, as a loop over rows
-    /// would stop where no processor expects it. The sum so far is stored for every entry and stays in a register,
+    /// Rows of few entries times a column: the row of an entry is found by division, as a loop for each row
+    /// would end in a branch that no processor predicts. The sum so far is stored for every entry and stays in a register,
     /// so that no entry waits for the store of the one before.
     fn short_dots(
         self,
@@ -182,7 +182,7 @@ impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F>
                 width,
             };
             let mut at = 0;
-            let few = size_of::<T>() <= LARGE;
+            let few = size_of::<T>() <= LARGE_BYTES;
             while few && at + LANES <= width {
                 self.part::<LANES>(&row, at, &mut out[at..at + LANES]);
                 at += LANES;

@@ -108,7 +108,7 @@ impl<T: Copy + Send> Storing<'_, '_, T> {
     fn boxes(&self, numbers: Range<usize>, sink: &mut (dyn Sink<T> + '_)) -> Result<(), Stop> {
         let (mut memory, mut tiles): (Vec<T>, _) = (Vec::new(), self.source.open());
         for number in numbers.clone() {
-            let local = |number| Local::new(self.cuts.nest(number), self.tables, self.operands);
+            let local = |number| Local::new(self.cuts.box_at(number), self.tables, self.operands);
             if (number - numbers.start).is_multiple_of(AHEAD / 2) {
                 let next = number..numbers.end.min(number + AHEAD);
                 tiles.expect(&mut next.clone().map(local));

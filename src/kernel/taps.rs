@@ -1,6 +1,6 @@
 //! Weighted sums of neighbours along a row.
 
-use super::{Filled, LARGE, dispatch};
+use super::{Filled, LARGE_BYTES, dispatch};
 use std::mem::MaybeUninit;
 
 /// Lines and the weights of neighbours in each: element `j` is the sum over all of them of
@@ -29,7 +29,7 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
 
     #[inline(always)]
     fn run(&self, out: &mut [MaybeUninit<T>]) {
-        if size_of::<T>() > LARGE {
+        if size_of::<T>() > LARGE_BYTES {
             let slots = out.iter_mut().enumerate();
             return slots.for_each(|(k, slot)| self.part(k, std::array::from_mut(slot)));
         }

@@ -89,7 +89,7 @@ fn loads(
             return Ok(None);
         }
         for number in 0..cuts.count() {
-            let Some(area) = Area::new(grid, &cuts.nest(number), k, &tables) else {
+            let Some(area) = Area::new(grid, &cuts.box_at(number), k, &tables) else {
                 return Ok(None);
             };
             area.for_each_block(grid, &mut |index| {

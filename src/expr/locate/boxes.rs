@@ -30,7 +30,7 @@ pub(super) fn first(
             let cuts = Cuts::new(&part, &operands, &mut plan.tables, kernel::plan::BOX)?;
             for number in 0..cuts.count() {
                 let local = |nest| Local::new(nest, &plan.tables, &operands);
-                first_of_box(e, suspect, &local, cuts.nest(number), &mut best)?;
+                first_of_box(e, suspect, &local, cuts.box_at(number), &mut best)?;
             }
         }
     }

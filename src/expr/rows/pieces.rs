@@ -30,7 +30,7 @@ impl Pieces {
 impl<T: Copy + Send + Sync> RowReader<'_, T> {
     /// How many elements of a row to ask for if it is read from one end to the other.
     pub(crate) fn piece_size(&self) -> usize {
-        let evaluated = self.rows.strided.is_some() && !self.direct && !self.crosses();
+        let evaluated = self.rows.strided.is_some() && !self.direct && !self.reads_across();
         if evaluated { PIECE } else { self.block_size() }
     }
 

@@ -62,7 +62,7 @@ pub(in crate::expr) fn assign_sparsely<T: Copy + Send + Sync>(
 
 /// Whether there are sparse leaves and no others, and their views have few entries among many elements.
 pub(in crate::expr) fn worthwhile(e: &dyn Tree, len: usize) -> bool {
-    if len <= eval::SMALL || !stored_count(e).1 {
+    if len <= eval::UNPLANNED_ELEMENTS || !stored_count(e).1 {
         return false;
     }
     let (mut leaves, mut least) = (0, 0_usize);

@@ -4,7 +4,7 @@ use super::{Called, named};
 use crate::dtype::Arithmetic;
 use crate::gufunc::elementary::one_by_one;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
-use crate::kernel::{Kernel, LARGE, dispatch, prefetch_span};
+use crate::kernel::{Kernel, LARGE_BYTES, dispatch, prefetch_span};
 
 /// Sums that a product of vectors keeps at once, and terms of a part of a long one, as those of
 /// [`Reduce::dot`](crate::Reduce::dot).
@@ -32,7 +32,7 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Inner {
     #[inline(always)]
     fn call(&self, [a, b]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         out[0] = match a.len() {
-            _ if size_of::<T>() > LARGE => one_after_another(&a, &b),
+            _ if size_of::<T>() > LARGE_BYTES => one_after_another(&a, &b),
             ..=PART => products(&a, &b),
             _ => long(&a, &b),
         };
@@ -42,11 +42,11 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Inner {
     /// Vectors of neighbouring calls are read where they lie, unless they are long: each element may lie on a page of its
     /// own, and those are more than the TLB holds.
     fn fits(core: &[usize], _strides: &[isize], step: isize) -> bool {
-        step == 1 && core.iter().all(|extent| *extent < PART) && size_of::<T>() <= LARGE
+        step == 1 && core.iter().all(|extent| *extent < PART) && size_of::<T>() <= LARGE_BYTES
     }
 
     fn run(&self, args: &mut Args<'_, [T; 2], [T; 1]>) -> Result<(), (usize, ElementaryError)> {
-        match args.packed || size_of::<T>() > LARGE {
+        match args.packed || size_of::<T>() > LARGE_BYTES {
             true => one_by_one(self, args),
             false => dispatch(SideBySide(args)),
         }

@@ -4,7 +4,7 @@ use super::{Called, named};
 use crate::dtype::{Arithmetic, Real, Sortable};
 use crate::gufunc::elementary::one_by_one;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
-use crate::kernel::{Kernel, LARGE, dispatch};
+use crate::kernel::{Kernel, LARGE_BYTES, dispatch};
 
 /// Values of a polynomial that are computed side by side.
 const TOGETHER: usize = 32;
@@ -151,7 +151,7 @@ impl<T: Arithmetic + Default + 'static> Kernel for Values<'_, '_, T> {
             (x.get(start..start + count), coefficients.get(offset..offset + n))
             && steps[0] == 0
             && steps[1] == 1
-            && size_of::<T>() <= LARGE
+            && size_of::<T>() <= LARGE_BYTES
         {
             let Some((&first, rest)) = coefficients.split_first() else {
                 args.outputs[0].fill(T::default());

@@ -5,7 +5,7 @@
 
 use super::{Matrix, is_plain};
 use crate::error::{Error, Result};
-use crate::kernel::{Filled, LARGE, dispatch};
+use crate::kernel::{Filled, LARGE_BYTES, dispatch};
 use crate::memory::try_reserve;
 use std::mem::MaybeUninit;
 
@@ -50,7 +50,7 @@ pub(crate) fn takes<T>([m, k, n]: [usize; 3], argument: usize, strides: [isize; 
         Tiling::Rows => argument == 1,
         Tiling::Tiles => false,
     };
-    is_plain(own, strides) || (along && strides[0] == 1 && size_of::<T>() <= LARGE)
+    is_plain(own, strides) || (along && strides[0] == 1 && size_of::<T>() <= LARGE_BYTES)
 }
 
 /// Whether it pays to bring panels of the second matrix together for so many rows of the first.
@@ -141,7 +141,7 @@ where
     fn run(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
         let ([m, k], n) = (self.a.sides, self.b.sides[1]);
         match Tiling::of([m, k, n]) {
-            _ if size_of::<T>() > LARGE => self.panels::<1, 1>(out, scratch),
+            _ if size_of::<T>() > LARGE_BYTES => self.panels::<1, 1>(out, scratch),
             Tiling::Dots if self.a.has_plain_rows() => self.dots(out, scratch),
             Tiling::Dots => self.dots_along(out, scratch),
             Tiling::Rows => self.rows(out, scratch),

@@ -4,7 +4,7 @@ use super::RowsMut;
 use crate::kernel::simd;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::simd::{Simd, level};
-use crate::kernel::{LARGE, Place};
+use crate::kernel::{LARGE_BYTES, Place};
 use crate::memory::LINE;
 use std::mem::MaybeUninit;
 
@@ -54,7 +54,7 @@ pub(super) unsafe fn transpose<T: Copy>(from: &[T], place: &Place<'_>, out: &mut
                 squares::<T, 8>(source, along, far.then_some(next), out, simd::fours_8x8)
             }
             // Squares of large elements would need much of the stack.
-            size if size > LARGE => (0, 0),
+            size if size > LARGE_BYTES => (0, 0),
             8.. => squares::<T, 4>(source, along, far.then_some(next), out, square::<T, 4>),
             _ => squares::<T, 8>(source, along, far.then_some(next), out, square::<T, 8>),
         };

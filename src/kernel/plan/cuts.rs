@@ -143,22 +143,25 @@ impl Cuts {
     }
 
     /// Box `number` in the order in which boxes are best visited.
-    pub(crate) fn nest(&self, number: usize) -> Nest {
+    ///
+    /// Boxes are numbered group by group. A group is a range of the parts of each loop: `sizes` of them from `lows`
+    /// on, fewer at an edge. The loops choose these ranges in `order`; what is left of the number is that of a box
+    /// in the group.
+    pub(crate) fn box_at(&self, number: usize) -> Nest {
         let mut nest = self.nest.clone();
         let mut rest = number;
         let mut lows: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.starts.len());
         let mut sizes = lows.clone();
-        // Which group: along each loop a range of parts.
-        let mut across = self.count();
+        let mut later = self.count();
         for &l in &self.order {
-            // `across` boxes are left of the groups that share the ranges of the loops before.
             let parts = self.starts[l].len();
-            across /= parts;
+            // Parts of the loops that choose later, times those chosen before, times its own.
+            later /= parts;
             let chosen: usize = sizes.iter().filter(|size| **size > 0).product();
-            let each = across * chosen * self.group[l];
-            let which = (rest / each).min(parts.div_ceil(self.group[l]) - 1);
-            rest -= which * each;
-            lows[l] = which * self.group[l];
+            let boxes_per_choice = later * chosen * self.group[l];
+            let choice = (rest / boxes_per_choice).min(parts.div_ceil(self.group[l]) - 1);
+            rest -= choice * boxes_per_choice;
+            lows[l] = choice * self.group[l];
             sizes[l] = self.group[l].min(parts - lows[l]);
         }
         for &l in self.order.iter().rev() {

@@ -5,9 +5,9 @@ use smallvec::SmallVec;
 use std::borrow::Cow;
 
 /// Elements of a tile below which setting it up costs more than it does.
-const SMALL: usize = 64;
+const MIN_TILE: usize = 64;
 /// Most columns that short loops are merged to.
-const LONG: usize = 512;
+const MOST_COLUMNS: usize = 512;
 
 /// Positions of an operand along merged loops.
 enum Merged {
@@ -17,11 +17,11 @@ enum Merged {
 }
 
 impl Nest {
-    /// Whether the tiles of the two innermost loops have few elements, of several that there are, or short rows that are
-    /// gathered.
+    /// Whether tiles would be too small: the two innermost of three or more loops have few elements, or rows are
+    /// short and follow a table.
     pub(super) fn is_small(&self) -> bool {
         match &self.loops[..] {
-            [.., _, rows, columns] if rows.extent * columns.extent < SMALL => true,
+            [.., _, rows, columns] if rows.extent * columns.extent < MIN_TILE => true,
             [.., columns] => {
                 let listed = columns.steps.iter().any(|step| step.table.is_some());
                 self.loops.len() > 1 && columns.extent <= SHORT && listed
@@ -44,19 +44,22 @@ impl Nest {
             ends.iter().all(|step| step.table.is_none())
                 && ends[1].stride.checked_mul(columns as isize) == Some(ends[0].stride)
         };
-        while first > 0 && even(first - 1, columns) && loops[first - 1].extent * columns <= LONG {
+        while first > 0
+            && even(first - 1, columns)
+            && loops[first - 1].extent * columns <= MOST_COLUMNS
+        {
             first -= 1;
             columns *= loops[first].extent;
         }
         // Part of a longer loop.
-        let cut = first.checked_sub(1).filter(|&k| columns < SMALL && even(k, columns));
+        let cut = first.checked_sub(1).filter(|&k| columns < MIN_TILE && even(k, columns));
         let cut = cut.filter(|&k| loops[k].steps.iter().all(|step| step.table.is_none()));
         // In parts of about one length, so that what is left over is few.
         let part = cut.map_or(1, |k| {
             let extent = loops[k].extent;
-            extent.div_ceil(extent.div_ceil(LONG / columns))
+            extent.div_ceil(extent.div_ceil(MOST_COLUMNS / columns))
         });
-        if columns * part < SMALL {
+        if columns * part < MIN_TILE {
             return None;
         }
         let inner = cut.unwrap_or(first)..depth;

@@ -212,20 +212,20 @@ pub(crate) fn plan<'a>(
     if extents.contains(&0) {
         return Ok(plan);
     }
-    let longer: Vec<usize> = (0..extents.len()).filter(|&axis| extents[axis] > 1).collect();
-    let mut pieces = Vec::with_capacity(longer.len());
-    for &axis in &longer {
+    let axes: Vec<usize> = (0..extents.len()).filter(|&axis| extents[axis] > 1).collect();
+    let mut pieces = Vec::with_capacity(axes.len());
+    for &axis in &axes {
         let short = extents[axis] <= LONGEST;
         let whole =
-            (short && keeps_whole(axis, &longer, operands)) || is_gathered(axis, extents, operands);
-        let most = if whole { 0 } else { MOST_CUTS };
-        pieces.push(plan.pieces(axis, extents[axis], operands, most)?);
+            (short && keeps_whole(axis, &axes, operands)) || is_gathered(axis, extents, operands);
+        let cuts = if whole { 0 } else { MOST_CUTS };
+        pieces.push(plan.pieces(axis, extents[axis], operands, cuts)?);
     }
-    let mut cut: Vec<usize> = (0..longer.len()).filter(|&k| pieces[k].len() > 1).collect();
+    let mut cut: Vec<usize> = (0..axes.len()).filter(|&k| pieces[k].len() > 1).collect();
     while pieces.iter().map(Vec::len).product::<usize>() > MOST_NESTS {
-        let Some(most) = (0..cut.len()).max_by_key(|&k| pieces[cut[k]].len()) else { break };
-        let most = cut.swap_remove(most);
-        pieces[most] = plan.pieces(longer[most], extents[longer[most]], operands, 0)?;
+        let Some(at) = (0..cut.len()).max_by_key(|&at| pieces[cut[at]].len()) else { break };
+        let k = cut.swap_remove(at);
+        pieces[k] = plan.pieces(axes[k], extents[axes[k]], operands, 0)?;
     }
     let mut choice = vec![0; pieces.len()];
     loop {

@@ -1,4 +1,4 @@
-//! Ordering, merging, crossing and blocking the loops of a nest, and cutting it for threads.
+//! Ordering, merging, transposing and blocking the loops of a nest, and cutting it for threads.
 
 use super::footprint::{Reach, table};
 use super::gather::merged;
@@ -37,7 +37,7 @@ impl Nest {
         nest.loops.sort_by_key(|l| Reverse(l.cost()));
         nest.coalesce(operands);
         let in_order = nest.loops.clone();
-        nest.cross();
+        nest.transpose_tiles();
         let mut rest = None;
         if nest.is_small() && operands.iter().all(|own| own.supply == Supply::Memory) {
             rest = nest.merge_columns(in_order, tables);
@@ -118,24 +118,25 @@ impl Nest {
         }
     }
 
-    /// Moves the loop along which some operand has its smallest stride next to the innermost one.
-    fn cross(&mut self) {
+    /// Moves the loop along which some operand has its smallest stride next to the innermost one, so that both are
+    /// blocked.
+    fn transpose_tiles(&mut self) {
         let Some((inner, outer)) = self.loops.split_last() else { return };
         let mut best: Option<usize> = None;
         for operand in 1..self.bases.len() {
-            let here = inner.steps[operand].weight();
+            let here = inner.steps[operand].distance();
             let near = outer
                 .iter()
                 .enumerate()
                 .filter(|(_, l)| l.steps[operand].table.is_none() && l.steps[operand].stride != 0)
-                .min_by_key(|(_, l)| l.steps[operand].weight());
+                .min_by_key(|(_, l)| l.steps[operand].distance());
             if let Some((k, near)) = near {
-                let weight = near.steps[operand].weight();
+                let distance = near.steps[operand].distance();
                 let longer = best.is_none_or(|b| near.extent > outer[b].extent);
                 if inner.steps[operand].table.is_none()
                     && here > 1
-                    && weight < here
-                    && weight <= 8
+                    && distance < here
+                    && distance <= 8
                     && longer
                 {
                     best = Some(k);
@@ -170,7 +171,7 @@ impl Nest {
         let continues = |l: &Loop, k: usize| {
             rows.steps[k].stride.checked_mul(length) == Some(l.steps[k].stride)
         };
-        let across = |k: usize| rows.steps[k].weight() < columns.steps[k].weight();
+        let across = |k: usize| rows.steps[k].distance() < columns.steps[k].distance();
         let Some(other) = (0..depth - 2).rev().find(|&which| {
             let l = &self.loops[which];
             let plain = |k: usize| {
@@ -200,9 +201,10 @@ impl Nest {
     /// in the latter; neighbouring tiles should share the pages of the more.
     fn mostly_along(&self) -> bool {
         let [.., rows, columns] = &self.loops[..] else { return true };
-        let weights = rows.steps.iter().zip(&columns.steps).map(|(r, c)| (r.weight(), c.weight()));
-        let across = weights.clone().filter(|(row, column)| row < column).count();
-        let along = weights.filter(|(row, column)| row > column && *column > 0).count();
+        let both = rows.steps.iter().zip(&columns.steps);
+        let distances = both.map(|(row, column)| (row.distance(), column.distance()));
+        let across = distances.clone().filter(|(row, column)| row < column).count();
+        let along = distances.filter(|(row, column)| row > column && *column > 0).count();
         along > across
     }
 
@@ -329,8 +331,8 @@ impl Nest {
 }
 
 impl Step {
-    /// Distance of neighbours; a table jumps about.
-    pub(super) fn weight(&self) -> usize {
+    /// Distance of neighbours: the stride, twice for a table, whose entries need not follow one another.
+    pub(super) fn distance(&self) -> usize {
         match self.table {
             Some(_) => self.stride.unsigned_abs().saturating_mul(2),
             None => self.stride.unsigned_abs(),
@@ -341,13 +343,13 @@ impl Step {
 impl Loop {
     /// Order of loops: by the distance in the output, then by the distances in the other operands.
     fn cost(&self) -> (usize, usize) {
-        let others = self.steps.iter().skip(1).map(Step::weight).fold(0, usize::saturating_add);
-        (self.steps.first().map_or(0, Step::weight), others)
+        let others = self.steps.iter().skip(1).map(Step::distance).fold(0, usize::saturating_add);
+        (self.steps.first().map_or(0, Step::distance), others)
     }
 
     /// Smallest distance in any operand that moves.
     fn nearest(&self) -> usize {
-        self.steps.iter().map(Step::weight).filter(|&weight| weight > 0).min().unwrap_or(0)
+        self.steps.iter().map(Step::distance).filter(|&distance| distance > 0).min().unwrap_or(0)
     }
 }
 

@@ -11,9 +11,9 @@ impl Nest {
 
     /// Two nests that share the elements, in the order of operand 0, unless there is only one element.
     pub(crate) fn halves(&self) -> Option<(Self, Self)> {
-        let weight = |k: &usize| self.loops[*k].steps[0].weight();
+        let distance = |k: &usize| self.loops[*k].steps[0].distance();
         let long = (0..self.loops.len()).filter(|&k| self.loops[k].extent > 1);
-        long.max_by_key(weight).map(|k| self.split_at(k, self.loops[k].extent.div_ceil(2)))
+        long.max_by_key(distance).map(|k| self.split_at(k, self.loops[k].extent.div_ceil(2)))
     }
 }
 

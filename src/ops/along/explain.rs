@@ -3,7 +3,7 @@
 use super::rows::Read;
 use super::{Along, Sweep, below};
 use crate::error::Result;
-use crate::expr::{COPIED, Explanation, Expr, SMALL, bytes_read, small_in_words};
+use crate::expr::{COPIED, Explanation, Expr, UNPLANNED_ELEMENTS, bytes_read, small_in_words};
 use crate::kernel::{PARALLEL, threads};
 
 impl<E: Expr> Along<'_, E> {
@@ -13,7 +13,8 @@ impl<E: Expr> Along<'_, E> {
         let [element, out] = [std::any::type_name::<E::Elem>(), std::any::type_name::<W::Out>()];
         let others = self.shape.iter().enumerate().filter(|(axis, _)| *axis != self.axis);
         let lanes = others.fold(1, |count: usize, (_, &extent)| count.saturating_mul(extent));
-        let small = small_in_words(self.e, SMALL, &self.shape).filter(|_| self.read.is_none());
+        let small =
+            small_in_words(self.e, UNPLANNED_ELEMENTS, &self.shape).filter(|_| self.read.is_none());
         let (width, operand) = match small {
             Some(operand) => (below(&self.shape, self.axis), operand),
             None => {

@@ -2,7 +2,7 @@
 
 use super::{At, Gaps, Job, Sweep, below, lane};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, SMALL, Stop, small_elements};
+use crate::expr::{Expr, Stop, UNPLANNED_ELEMENTS, small_elements};
 use crate::kernel::{self, Filled, Place, Slots, Steps, fill_slots, inner};
 use crate::memory::list;
 use crate::shape::Shape;
@@ -22,7 +22,7 @@ impl<'e, T: Copy + Send + Sync> Few<'e, T> {
     /// also where an element does not exist, which an evaluation reports.
     pub(super) fn of<E: Expr<Elem = T>>(e: &'e E, axis: usize, most: usize) -> Option<Self> {
         let mut shape = Shape::default();
-        let elements = small_elements(e, SMALL, &mut |own| {
+        let elements = small_elements(e, UNPLANNED_ELEMENTS, &mut |own| {
             shape = own;
             axis < shape.rank() && !shape.contains(&0) && below(&shape, axis) <= most
         })?;

@@ -20,7 +20,7 @@ pub(crate) use states::{BLOCK, GROUP, Gap, States};
 pub(crate) use tasks::Tasks;
 
 use crate::error::Result;
-use crate::expr::{COPIED_BYTES, Expr, FEW, Lazy, Stop, explain_rows, is_small, prepare};
+use crate::expr::{COPIED_BYTES, Expr, Lazy, MIN_READ, Stop, explain_rows, is_small, prepare};
 use crate::kernel::{self, Slots, inner};
 use crate::memory::list;
 use crate::ops::reduce::{Undefined, undefined};
@@ -152,7 +152,7 @@ impl<'e, E: Expr> Along<'e, E> {
     /// Whether lanes are read in an order in which blocks of storage would be loaded for few of them each time, or in many
     /// parts of few elements each.
     fn is_torn(&self) -> bool {
-        let few = |read: &Read<'_, _>| self.extent().saturating_mul(read.width) < FEW;
+        let few = |read: &Read<'_, _>| self.extent().saturating_mul(read.width) < MIN_READ;
         let apart = |read: &Read<'_, _>| read.inner > 1 && (read.rows.comes_back() || few(read));
         // Lanes of a matrix are read in windows.
         let is_volume = self.shape.rank() > 2;

@@ -24,20 +24,20 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Elements that are evaluated at once, if cores have fewer.
-const PACKED: usize = 1 << 14;
+const ELEMENTS_AT_ONCE: usize = 1 << 14;
 /// Cores that are evaluated at once, if they have more: neighbours share cache lines.
-const FEW: usize = 64;
+const CORES_AT_ONCE: usize = 64;
 /// Most elements that are evaluated at once, if a core has fewer; and as many from storage that is not memory, which
 /// costs least in its own order.
-const MUCH: usize = 1 << 20;
+const MOST_ELEMENTS_AT_ONCE: usize = 1 << 20;
 /// Elements of a block of calls that are evaluated where they lie.
-const BLOCK: usize = 1 << 15;
-/// Calls of nothing beyond which only the first is made.
-const COUNTLESS: usize = 1 << 33;
+const BLOCK_ELEMENTS: usize = 1 << 15;
+/// Calls of cores without elements beyond which only the first is made.
+const MOST_EMPTY_CALLS: usize = 1 << 33;
 /// Elements of results on their way to a destination, of a thread.
-const RESULTS: usize = 1 << 20;
-/// The same, and operands, if they are whole blocks of a destination.
-const IN_BLOCKS: usize = 1 << 24;
+const RESULT_ELEMENTS: usize = 1 << 20;
+/// Elements of operands and results of a box that is whole blocks of a destination.
+const ELEMENTS_IN_BLOCKS: usize = 1 << 24;
 
 /// What is done with cores.
 pub(crate) trait Work<I: Inputs, O: Outputs>: Sync {
@@ -49,8 +49,8 @@ pub(crate) trait Work<I: Inputs, O: Outputs>: Sync {
 pub(crate) struct Row<'r, I: Inputs + 'r, O: Outputs + 'r> {
     /// How many.
     pub(crate) count: usize,
-    /// Number of the first: row-major positions in the loop, counted on within a box as if it were all that follows. Errors
-    /// of calls have the index of that.
+    /// Number of the first call: its row-major position in the loop at the start of a box, then one more for each
+    /// call of the box. Errors of calls have the index of this number, of which [`in_box`] makes that of the call.
     pub(crate) first: usize,
     pub(crate) inputs: I::Slices<'r>,
     /// Where the first core of each operand begins, and how far the next is.
@@ -85,11 +85,11 @@ impl Calls<'_> {
     pub(crate) fn cut(&self, sources: &[&Source]) -> Cut {
         let written = self.results.iter().fold(0_usize, |sum, n| sum.saturating_add(*n));
         let each = sources.iter().fold(written, |sum, s| sum.saturating_add(s.elements)).max(1);
-        let mut block = BLOCK / each;
+        let mut block = BLOCK_ELEMENTS / each;
         let packed = sources.iter().filter(|source| !source.direct);
         if let Some(longest) = packed.clone().map(|source| source.elements).max() {
-            let at_once = packed.map(|source| source.at_once).max().unwrap_or(PACKED);
-            block = (at_once / longest).max(FEW.min(MUCH / longest));
+            let at_once = packed.map(|source| source.at_once).max().unwrap_or(ELEMENTS_AT_ONCE);
+            block = (at_once / longest).max(CORES_AT_ONCE.min(MOST_ELEMENTS_AT_ONCE / longest));
         }
         if self.task(self.loops, each).is_some() {
             block = block.min(product(self.loops).div_ceil(kernel::threads()));
@@ -118,16 +118,17 @@ impl Calls<'_> {
         work: &impl Work<I, O>,
     ) -> Result<()> {
         let sources = I::sources(operands);
-        let ranges = self.first_alone(&sources);
+        let ranges = self.first_of_empty_calls(&sources);
         let done = self.part::<I, O>(operands, &sources, &ranges, out, work);
         done.map_err(|error| first(error, || I::try_all(operands)))
     }
 
-    /// The first call, if there are more than can be made, all of them the same: of cores without elements.
-    fn first_alone(&self, sources: &[&Source]) -> SmallVec<[Range<usize>; 4]> {
+    /// A box of the first call alone, where more than [`MOST_EMPTY_CALLS`] calls write no element, and read none or
+    /// the same: all would do what it does. Otherwise an empty list: the whole loop.
+    fn first_of_empty_calls(&self, sources: &[&Source]) -> SmallVec<[Range<usize>; 4]> {
         let same = |source: &&Source| source.elements == 0 || source.loops.iter().all(|n| *n == 1);
         let nothing = self.results.iter().all(|n| *n == 0) && sources.iter().all(same);
-        if !nothing || product(self.loops) <= COUNTLESS {
+        if !nothing || product(self.loops) <= MOST_EMPTY_CALLS {
             return SmallVec::new();
         }
         self.loops.iter().map(|_| 0..1).collect()
@@ -148,17 +149,18 @@ impl Calls<'_> {
             return self.fill::<I, O>(operands, out, work);
         }
         let sources = I::sources(operands);
-        if !self.first_alone(&sources).is_empty() {
+        if !self.first_of_empty_calls(&sources).is_empty() {
             let mut nothing = O::Vectors::default();
             return self.fill::<I, O>(operands, O::slices(&mut nothing), work);
         }
         let (mut vectors, cut) = (O::Vectors::default(), self.cut(&sources));
         let written = self.results.iter().fold(0_usize, |sum, n| sum.saturating_add(*n)).max(1);
         // Of storage in blocks as many as are held, or it would be loaded again and again.
-        let in_blocks = sources.iter().any(|source| !source.direct && source.at_once > MUCH);
-        let most = if in_blocks { IN_BLOCKS } else { RESULTS };
+        let in_blocks =
+            sources.iter().any(|source| !source.direct && source.at_once > MOST_ELEMENTS_AT_ONCE);
+        let most = if in_blocks { ELEMENTS_IN_BLOCKS } else { RESULT_ELEMENTS };
         let block = cut.block.min(most / written).max(1);
-        let alone = (RESULTS / cut.each).max(block);
+        let alone = (RESULT_ELEMENTS / cut.each).max(block);
         let together = match self.threads(cut) {
             1 => alone,
             threads => {
@@ -168,7 +170,7 @@ impl Calls<'_> {
         };
         let mut boxes = Boxes::new(self.loops.clone(), together);
         if let Some(starts) = O::block_starts(out)? {
-            boxes = boxes.in_blocks(starts, IN_BLOCKS / cut.each);
+            boxes = boxes.in_blocks(starts, ELEMENTS_IN_BLOCKS / cut.each);
         }
         let mut failed: Option<(Vec<usize>, Cause)> = None;
         for ranges in boxes {

@@ -1,6 +1,6 @@
 //! Operands that are read core by core.
 
-use super::{MUCH, PACKED, product};
+use super::{ELEMENTS_AT_ONCE, MOST_ELEMENTS_AT_ONCE, product};
 use crate::error::Result;
 use crate::expr::{Access, Boxed, Expr, Lazy, TRANSPOSED, check_copies, erased, first_error};
 use crate::expr::{for_each_piece, lies_transposed, room, selectors};
@@ -237,7 +237,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         let shape = e.shape()?;
         let missing = loops.rank() - arrangement.loops;
         let source = &mut self.source;
-        (source.elements, source.at_once) = (arrangement.elements()?, PACKED);
+        (source.elements, source.at_once) = (arrangement.elements()?, ELEMENTS_AT_ONCE);
         (source.direct, source.packed) = (true, true);
         source.loops = collect_inline(loops.rank(), 1, |k| match k.checked_sub(missing) {
             Some(own) => shape[arrangement.order[own]],
@@ -287,9 +287,9 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
             arrangement.arranged(map.stretched(&shape, Align::Right)?, loops.rank())
         })?;
         source.at_once = match far {
-            true => room(&view, MUCH).unwrap_or(MUCH),
+            true => room(&view, MOST_ELEMENTS_AT_ONCE).unwrap_or(MOST_ELEMENTS_AT_ONCE),
             false if lies_transposed(&view) => TRANSPOSED,
-            false => PACKED,
+            false => ELEMENTS_AT_ONCE,
         };
         let stretched = source.loops.iter().zip(loops.iter()).any(|(own, joint)| own != joint);
         let calls = source.loops.iter().product::<usize>();

@@ -8,8 +8,8 @@ use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, Lazy, SMALL, boxes_around, bytes_read, selectors, selectors_around,
-    small_in_words,
+    Boxes, Explanation, Expr, Lazy, UNPLANNED_ELEMENTS, boxes_around, bytes_read, selectors,
+    selectors_around, small_in_words,
 };
 use crate::kernel::{self, Filled, inner};
 use crate::map::{AddressMap, Select};
@@ -106,7 +106,7 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
         error
     }
 
-    /// What it is, and what becomes of a lane of `extent` elements where so many are computed together, in words.
+    /// A title, and what happens to one lane of `extent` elements of so many that are computed together, for `explain`.
     #[doc(hidden)]
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]>;
 }
@@ -345,7 +345,8 @@ where
             "" => String::new(),
             word => format!(" {word} {} {b:?}", type_name::<B::Elem>()),
         };
-        let small = small_in_words(&self.a.0, SMALL, &a).filter(|_| O::BESIDE.is_empty());
+        let small =
+            small_in_words(&self.a.0, UNPLANNED_ELEMENTS, &a).filter(|_| O::BESIDE.is_empty());
         let mut bytes = bytes_read(&self.a.0);
         let (how, threads) = match (operands, small) {
             (Some(_), Some(operand)) => {

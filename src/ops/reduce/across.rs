@@ -6,7 +6,7 @@ use super::loops::{self, COLUMNS};
 use super::tasks::{Failure, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
-use crate::expr::{Boxed, COPIED, COPIED_BYTES, FEW, RowReader, Rows, Stop, room};
+use crate::expr::{Boxed, COPIED, COPIED_BYTES, MIN_READ, RowReader, Rows, Stop, room};
 use crate::kernel::{GRAIN, PARALLEL, threads};
 use crate::memory::list;
 use crate::shape::Shape;
@@ -109,7 +109,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         let elements = self.height.saturating_mul(self.rows.columns());
         let bytes = elements.saturating_mul(self.groups).saturating_mul(size_of::<T>());
         let torn = self.rows.window().is_some() && !self.rows.is_far();
-        torn && self.groups > 1 && elements < FEW && bytes <= COPIED_BYTES
+        torn && self.groups > 1 && elements < MIN_READ && bytes <= COPIED_BYTES
     }
 
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
@@ -160,7 +160,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         let total = self.height.saturating_mul(self.groups).saturating_mul(width);
         let parallel = total >= PARALLEL && threads() > 1;
         let tasks = if parallel { 2 * threads() } else { 1 };
-        let fitting = if self.rows.open().crosses() { NARROW / 4 } else { COLUMNS };
+        let fitting = if self.rows.open().reads_across() { NARROW / 4 } else { COLUMNS };
         // All rows of some columns at once, where storage lies across them.
         let fitting = match self.rows.window() {
             Some(window) if self.rows.is_across() => (window / self.height).max(LEAF),

@@ -9,7 +9,7 @@
 
 use super::edge::{Extent, ReadingOrder, WindowEdge, runs};
 use crate::expr::Stop;
-use crate::kernel::{LARGE, PART};
+use crate::kernel::{LARGE_BYTES, PART};
 use crate::memory::{default_of_fields, list, refill, try_reserve_exact};
 use crate::ops::along::{At, Lane, LaneRows, Panel, States, Sweep};
 use crate::ops::reduce::{Reducer, loops};
@@ -165,7 +165,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, T, R> {
     type Out = R::Out;
     type Memory = Memory<T, R::State, R::Out>;
 
-    const LARGE: bool = size_of::<R::State>() > LARGE || size_of::<R::Out>() > LARGE;
+    const LARGE: bool = size_of::<R::State>() > LARGE_BYTES || size_of::<R::Out>() > LARGE_BYTES;
 
     fn results(&self) -> usize {
         self.results

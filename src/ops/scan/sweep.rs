@@ -4,7 +4,7 @@ use super::across::{Cross, Lanes};
 use super::advance::Advance;
 use super::running::{Places, Running};
 use crate::expr::Stop;
-use crate::kernel::{self, LARGE, PART, Queue};
+use crate::kernel::{self, LARGE_BYTES, PART, Queue};
 use crate::memory::{default_of_fields, refill, try_reserve_exact};
 use crate::ops::along::{At, BLOCK, GROUP, Lane, LaneRows, Sweep};
 use crate::ops::reduce::Reducer;
@@ -23,7 +23,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, T, R> {
     type Out = R::Out;
     type Memory = Memory<T, R::State, R::Out>;
 
-    const LARGE: bool = size_of::<R::State>() > LARGE || size_of::<R::Out>() > LARGE;
+    const LARGE: bool = size_of::<R::State>() > LARGE_BYTES || size_of::<R::Out>() > LARGE_BYTES;
 
     fn results(&self) -> usize {
         self.extent

@@ -147,7 +147,8 @@ enum Cut {
 }
 
 impl<E: Expr> Parts<E> {
-    /// Those between offsets. What is wrong with these alone is told without the axis that they are for.
+    /// Those between offsets. An error of the offsets alone does not know their axis, and has the extent
+    /// `usize::MAX`: both are filled in here.
     fn between(e: E, axis: usize, offsets: Result<Vec<usize>>) -> Self {
         let extent = || e.shape().and_then(|shape| shape.extent(axis));
         let cut = offsets.map(Cut::Offsets).map_err(|error| match (error, extent()) {

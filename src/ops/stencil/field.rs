@@ -6,7 +6,7 @@ use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, FAR, Lazy, first_error, room, row_major};
 use crate::kernel::inner::slots;
-use crate::kernel::{Components, Filled, NEAR, Slots, fill_slots, inner, threads};
+use crate::kernel::{COMPONENT_SLOTS, Components, Filled, Slots, fill_slots, inner, threads};
 use crate::map::AddressMap;
 use crate::memory::list;
 use crate::shape::Shape;
@@ -176,7 +176,7 @@ fn write_sum<T: Real>(
 ) -> Result<()> {
     let zero = T::one().minus(T::one());
     let columns = fields.first().and_then(|field| field.shape.last()).copied().unwrap_or(1);
-    let together = (NEAR / columns.max(1)).clamp(1, lines.len().max(1));
+    let together = (COMPONENT_SLOTS / columns.max(1)).clamp(1, lines.len().max(1));
     let mut sum = list(std::iter::repeat_n(zero, together * columns))?;
     let mut term = list(sum.iter().copied())?;
     for first in lines.clone().step_by(together) {

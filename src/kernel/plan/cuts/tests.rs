@@ -11,7 +11,7 @@ fn boxes(extents: &[usize], operands: &[Operand<'_>]) -> Option<Vec<(isize, Vec<
     let nest = plan.nests.remove(0);
     let cuts = Cuts::where_better(&nest, operands, &mut plan.tables).unwrap()?;
     let each = (0..cuts.count()).map(|number| {
-        let nest = cuts.nest(number);
+        let nest = cuts.box_at(number);
         (nest.bases[0], nest.loops.iter().map(|l| l.extent).collect())
     });
     Some(each.collect())
@@ -106,7 +106,7 @@ fn lists_are_visited_in_order_of_storage() {
     let cuts = Cuts::where_better(&nest, &operands, &mut plan.tables).unwrap().unwrap();
     let mut rows = Vec::new();
     for number in 0..cuts.count() {
-        let nest = cuts.nest(number);
+        let nest = cuts.box_at(number);
         rows.extend_from_slice(table(&nest.loops[0], 1, &plan.tables).unwrap());
     }
     assert!(rows.is_sorted() && rows.len() == 1024);
@@ -140,7 +140,7 @@ fn boxes_of_rotated_axes_are_strided_tiles_of_many_rows() {
     let cuts = Cuts::where_better(&nest, &operands, &mut plan.tables).unwrap().unwrap();
     assert_eq!(cuts.count(), 8);
     for number in 0..8 {
-        let mut nest = cuts.nest(number);
+        let mut nest = cuts.box_at(number);
         assert_eq!(nest.block, [8, 256]);
         nest.straighten(&plan.tables);
         // The first block holds the elements at both ends of a row.
@@ -169,7 +169,7 @@ fn loads(side: usize, block: [usize; 2], held: usize) -> (usize, usize) {
     // As two storages.
     let (mut cached, mut loads, mut least) = (Vec::new(), 0, usize::MAX);
     for number in 0..cuts.count() {
-        let nest = cuts.nest(number);
+        let nest = cuts.box_at(number);
         least = least.min(nest.count());
         for operand in [1, 2] {
             let area = Area::new(&grid, &nest, operand, &plan.tables).unwrap();

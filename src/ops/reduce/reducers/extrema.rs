@@ -4,7 +4,7 @@ use super::super::{Reducer, Undefined};
 use super::adapters::delegate;
 use super::lanes::{Apart, LANES, apart, in_columns, in_pairs, in_registers};
 use crate::dtype::{Arithmetic, Order};
-use crate::kernel::{LARGE, prefetch_row};
+use crate::kernel::{LARGE_BYTES, prefetch_row};
 use std::array::from_fn;
 use std::ops::BitOr;
 
@@ -106,7 +106,7 @@ fn best_by_mask<T: Order, M: Copy + From<bool> + BitOr<Output = M> + PartialEq>(
 ) -> (T, bool) {
     let pick = |best, x| if better(x, best) { x } else { best };
     let head = run.split_first_chunk::<LANES>();
-    let Some((head, rest)) = head.filter(|_| size_of::<T>() <= LARGE) else {
+    let Some((head, rest)) = head.filter(|_| size_of::<T>() <= LARGE_BYTES) else {
         let best = run[1..].iter().fold(run[0], |best, &x| pick(best, x));
         return (best, run.iter().fold(false, |any, &x| any | is_nan(x)));
     };

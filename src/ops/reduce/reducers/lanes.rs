@@ -1,7 +1,7 @@
 //! Loops that many reducers share: a run in lanes, columns a few rows at a time.
 
 use super::by_element::Choice;
-use crate::kernel::{LARGE, prefetch_row};
+use crate::kernel::{LARGE_BYTES, prefetch_row};
 use std::array::from_fn;
 
 /// Accumulators that a run is dealt out to, element by element: enough for the latency of an addition.
@@ -16,7 +16,7 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
     join: impl Fn(A, A) -> A,
 ) -> A {
     let head = run.split_first_chunk::<LANES>();
-    let Some((head, rest)) = head.filter(|_| size_of::<A>() <= LARGE) else {
+    let Some((head, rest)) = head.filter(|_| size_of::<A>() <= LARGE_BYTES) else {
         let start = first(run[0]);
         return run[1..].iter().fold(start, |state, &x| step(state, x));
     };

@@ -3,7 +3,7 @@
 use super::super::reducer::Reducer;
 use super::fills::Folded;
 use crate::error::Result;
-use crate::kernel::LARGE;
+use crate::kernel::LARGE_BYTES;
 use crate::memory::{list, zeros};
 use std::mem::needs_drop;
 
@@ -27,7 +27,7 @@ fn step_columns<T: Copy, R: Reducer<T>, const N: usize>(
 ) -> usize {
     let (len, mut column) = (states.len(), first);
     // Copies of states that own memory or are large are not for registers.
-    if needs_drop::<R::State>() || size_of::<R::State>() > LARGE {
+    if needs_drop::<R::State>() || size_of::<R::State>() > LARGE_BYTES {
         for fiber in fibers.chunks_exact(len) {
             let each = states[first..].iter_mut().zip(&fiber[first..]);
             each.for_each(|(state, &value)| reducer.step(state, value));
