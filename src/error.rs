@@ -174,7 +174,7 @@ pub enum Error {
         /// Name of the dimension.
         dim: String,
     },
-    /// A sum of core dimensions that is no extent.
+    /// A sum of core dimensions that is not an extent.
     #[error("{sum} {} for {}", gufunc::no_extent(*value), gufunc::extents(extents))]
     CoreComputed {
         /// The sum.
@@ -624,7 +624,7 @@ pub enum Error {
         /// Extents of a block.
         block: Vec<usize>,
     },
-    /// A block of storage that begins before the one in front of it ends, behind the end of its axis, or, if it is the
+    /// A block of storage that begins before the one before it ends, beyond the end of its axis, or, if it is the
     /// first, not at 0.
     #[error("block {number} of an axis of {extent} cannot begin at {start}")]
     BlockStart {
@@ -937,7 +937,7 @@ pub enum Error {
         /// Position, in bytes.
         offset: usize,
     },
-    /// A view that is no memory with an offset and strides, as other libraries want it.
+    /// A view that is not memory with an offset and strides, as other libraries want it.
     #[error("no strides describe this view: {}{reason}", of_axis(*axis))]
     NotStrided {
         /// Stages of the map.

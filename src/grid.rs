@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// One number per axis.
 pub(crate) type PerAxis = SmallVec<[usize; 4]>;
 
-/// Goes on to the next digits in row-major order, each `below` a number of its axis: tells which of them grew, those
+/// Goes on to the next digits in row-major order, each `below` a number of its axis: returns which grew, those
 /// after it are 0 again. `None` after the last.
 pub(crate) fn advance(digits: &mut [usize], below: impl Fn(usize) -> usize) -> Option<usize> {
     let axis = (0..digits.len()).rev().find(|&axis| digits[axis] + 1 < below(axis))?;

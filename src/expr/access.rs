@@ -1,4 +1,4 @@
-//! How the elements of leaves are had.
+//! How the elements of leaves are obtained.
 
 mod touched;
 
@@ -68,7 +68,7 @@ impl BadBlock {
 }
 
 impl Access {
-    /// How the elements of a storage are had.
+    /// How the elements of a storage are obtained.
     pub(super) fn of<R: Reader + ?Sized>(storage: &R) -> Self {
         match (storage.as_slice(), storage.stored()) {
             (Some(_), _) => Self::Slice,

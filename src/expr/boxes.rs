@@ -192,7 +192,7 @@ impl Iterator for Boxes {
     }
 }
 
-/// Joins parts of an axis that begin at `starts` until none is shorter than `least`, and tells how long the longest is.
+/// Joins parts of an axis that begin at `starts` until none is shorter than `least`; returns how long the longest is.
 fn join_parts(starts: &mut Vec<usize>, extent: usize, least: usize) -> usize {
     let mut last: Option<usize> = None;
     starts.retain(|&start| {

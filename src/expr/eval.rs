@@ -208,7 +208,7 @@ pub(super) fn check_stretches(e: &dyn Tree, expected: &Shape) -> Result<()> {
     Err(Error::Destination { expected: expected.to_vec(), found: found.to_vec() })
 }
 
-/// Evaluates `e` at `shape` to where `map` says; tells whether that was all of `out`.
+/// Evaluates `e` at `shape` to where `map` says; returns whether that was all of `out`.
 #[inline(never)]
 pub(super) fn evaluate_into<T: Copy + Send + Sync>(
     e: &dyn Node<T>,
@@ -268,7 +268,7 @@ fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
 }
 
 /// The short way for small evaluations: one tile, straight from the strides; one row, if boxes, results of deferred
-/// operations or storage that is not memory lie in order. Calls `fill` with it, if it can be had, and tells whether.
+/// operations or storage that is not memory lie in order. Calls `fill` with it, if there is one, and returns whether.
 /// `near` refuses all operands but memory, which nothing needs to be computed for.
 pub(super) fn one_tile(
     e: &dyn Tree,

@@ -70,7 +70,7 @@ impl<E: Expr> Lazy<E> {
         boxed(self.0)
     }
 
-    /// Adds axes of extent 1 behind all others. Scalars alone stretch to any shape without them.
+    /// Adds axes of extent 1 after all others. Scalars alone stretch to any shape without them.
     pub(crate) fn add_axes(&mut self, count: usize) -> Result<()> {
         self.change_leaves(&mut |map| {
             (map.rank()..map.rank() + count).try_fold(map, AddressMap::insert_axis)

@@ -43,7 +43,7 @@ pub(crate) trait Node<T>: Tree {
     /// [`Expr::stored_only`].
     fn stored_only(&self) -> Option<StoredOnly<'_, T>>;
 
-    /// Calls `work` with [`Expr::cursor_in_order`], if there is one; tells whether.
+    /// Calls `work` with [`Expr::cursor_in_order`], if there is one; returns whether.
     fn in_order(&self, count: usize, work: &mut dyn FnMut(&dyn Fill<T>)) -> bool;
 
     /// Evaluates one tile whose rows follow one another in `out` and fill it.

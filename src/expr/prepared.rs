@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub(super) struct Prepared<'a> {
     pub(super) shape: Shape,
     pub(super) maps: SmallVec<[Cow<'a, AddressMap>; 4]>,
-    /// How the elements of each are had.
+    /// How the elements of each are obtained.
     access: SmallVec<[Access; 4]>,
 }
 

@@ -1,7 +1,7 @@
 //! Rows of an expression, a block at a time: what folds are fed with.
 //!
 //! Rows are numbered in row-major order of all axes but the last, whose elements are the columns. A block of some rows
-//! and columns is had in one of four ways: from the memory of a tensor as it lies, from the block of storage that holds
+//! and columns is read in one of four ways: from the memory of a tensor as it lies, from the block of storage that holds
 //! it, by evaluating tiles straight from strides, or, where maps are more than strides, runs are short, or storage is not
 //! memory, from a window of rows that has a plan of its own.
 
@@ -112,7 +112,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         self.shape.last().copied().unwrap_or(1)
     }
 
-    /// How blocks are had, in words.
+    /// How blocks are read, in words.
     pub(crate) fn explain(&self) -> &'static str {
         let reader = self.open();
         match &self.strided {
@@ -350,7 +350,7 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         Ok(dense)
     }
 
-    /// Binds the leaves to rows of some columns; `step` tells how far apart they are, given the steps to the next
+    /// Binds the leaves to rows of some columns; `step` returns how far apart they are, given the steps to the next
     /// row and to the next column.
     #[inline(never)]
     fn bind_sides(

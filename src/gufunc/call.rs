@@ -205,7 +205,8 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool
         self.shapes_for(None)
     }
 
-    /// The same for destinations of these shapes, which give extents to core dimensions that are in no input.
+    /// As [`Self::shapes`], for destinations of these shapes, which give extents to core dimensions that are in no
+    /// input.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ pub type ElementaryError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Element types of inputs: a tuple of one to six types, or an array of one type. Sealed.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no list of input types",
+    message = "`{Self}` is not a list of input types",
     note = "write a tuple of element types such as `(f64, usize)`, or an array of one such as `[f64; 2]`"
 )]
 pub trait Inputs: cores::Inputs + Sealed {
@@ -40,7 +40,7 @@ pub trait Inputs: cores::Inputs + Sealed {
 ///
 /// They have a default, which cores of outputs are full of before each call.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no list of output types",
+    message = "`{Self}` is not a list of output types",
     note = "write a tuple of element types with a default such as `(f64, usize)`, or an array of one such as `[f64; 2]`"
 )]
 pub trait Outputs: cores::Outputs + Sealed {

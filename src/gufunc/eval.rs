@@ -97,7 +97,7 @@ pub(super) struct Prepared<'c, I: Inputs + 'c, O: Outputs> {
 }
 
 impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
-    /// `fits` tells which cores of inputs need not be row-major.
+    /// `fits` returns whether cores of an input need not be row-major.
     #[inline(always)]
     pub(super) fn new<X: Held<I>, M: Expr<Elem = bool>>(
         (operands, mask): (&'c X, Option<&'c M>),

@@ -101,7 +101,7 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>
         self.deferred().lazy()
     }
 
-    /// The same of a reference, to be viewed more than once.
+    /// As [`Self::lazy`], of a reference, to be viewed more than once.
     ///
     /// ```
     /// use lensor::gufunc::inner1d;

@@ -186,7 +186,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// The mark behind a name, if there is one.
+    /// The mark after a name, if there is one.
     fn mark(&mut self) -> Option<Kind> {
         if self.takes(Token::Optional) {
             return Some(Kind::Optional);
@@ -233,7 +233,7 @@ impl<'t> Parser<'t> {
         Ok(number)
     }
 
-    /// A sum, up to the comma or bracket behind it.
+    /// A sum, up to the comma or bracket after it.
     fn sum(&mut self) -> Result<Sum, Fault> {
         let (mut sum, mut waiting) = (Sum::default(), Vec::new());
         loop {

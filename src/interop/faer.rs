@@ -134,7 +134,7 @@ pub fn view<S: Reader>(t: &Tensor<S>) -> Result<MatRef<'_, S::Elem>> {
     Ok(if backwards[1] { matrix.reverse_cols() } else { matrix })
 }
 
-/// The same to be written.
+/// As [`view`], to be written.
 ///
 /// # Errors
 ///

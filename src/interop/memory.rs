@@ -35,7 +35,7 @@ pub(super) fn elements<S: Reader>(t: &Tensor<S>) -> Result<(Window, &[S::Elem])>
     Ok((window, elements.ok_or_else(|| no_memory(t.address_map()))?))
 }
 
-/// The same to be written.
+/// As [`elements`], to be written.
 pub(super) fn elements_mut<S: Writer>(t: &mut Tensor<S>) -> Result<(Window, &mut [S::Elem])> {
     let window = Window::of(t.address_map())?;
     t.address_map().check_injective()?;

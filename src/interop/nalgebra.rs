@@ -34,7 +34,7 @@ use ::nalgebra::{
 
 /// A view of nalgebra with strides of its own.
 pub type Strided<'a, T> = MatrixView<'a, T, Dyn, Dyn, Dyn, Dyn>;
-/// The same to be written.
+/// As [`Strided`], to be written.
 pub type StridedMut<'a, T> = MatrixViewMut<'a, T, Dyn, Dyn, Dyn, Dyn>;
 
 /// An owned matrix: its `Vec` moves.
@@ -113,7 +113,7 @@ where
     ))
 }
 
-/// The same to be written.
+/// As [`view`], to be written.
 ///
 /// # Errors
 ///

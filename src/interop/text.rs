@@ -53,7 +53,7 @@ impl<R: Read> Lines<R> {
         Ok(None)
     }
 
-    /// Reads a line; tells whether there was one.
+    /// Reads a line, and returns whether there was one.
     fn advance(&mut self) -> Result<bool> {
         self.line.clear();
         let limit = LINE_LIMIT as u64 + 1;

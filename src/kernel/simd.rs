@@ -185,7 +185,7 @@ pub(crate) fn stream_few<T: Copy>(from: &[MaybeUninit<T>], to: &mut [MaybeUninit
 
 /// Moves whole lines past the caches and copies what comes before and after them. A line is loaded in
 /// halves of the vectors that were stored: a load that spans two stores would wait for both to reach the
-/// cache, behind all that is streamed.
+/// cache, and for all that is streamed before them.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx")]

@@ -282,7 +282,7 @@ pub(super) fn unwritten(len: usize) -> Error {
     Error::OutOfSpan { span: 0..len, len: 0 }
 }
 
-/// Evaluates the row that a cursor is bound to into slots, and tells whether an element has a fault.
+/// Evaluates the row that a cursor is bound to into slots, and returns whether an element has a fault.
 fn fill_row<T>(
     cursor: &(impl Fill<T> + ?Sized),
     slots: &mut [MaybeUninit<T>],

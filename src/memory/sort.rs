@@ -79,7 +79,7 @@ fn partition<T: Copy>(
     partition(above, spare, is_less, levels - 1);
 }
 
-/// Moves elements that are `low` before the others, both in order; tells how many they are.
+/// Moves elements that are `low` before the others, both in order; returns how many they are.
 #[inline(always)]
 fn split<T: Copy>(items: &mut [T], spare: &mut [T], low: impl Fn(&T, &[T]) -> bool) -> usize {
     let len = items.len();

@@ -245,7 +245,7 @@ fn put_row<N: NestedRows>(
 }
 
 impl<S: Reader> Ragged<S> {
-    /// The axis behind those of `lens` cut to so many items: var, without a copy.
+    /// The axis after those of `lens` cut to so many items: var, without a copy.
     ///
     /// # Errors
     ///

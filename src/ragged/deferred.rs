@@ -170,7 +170,7 @@ impl<C: RaggedCompute> DeferredRagged<C> {
 pub struct PendingRagged<C: RaggedCompute> {
     operation: C,
     shared: Arc<SharedRows<Kept<C::Elem>>>,
-    /// Extents of 1 behind.
+    /// Axes of extent 1 after all others.
     ones: usize,
 }
 

@@ -39,7 +39,7 @@ pub trait RaggedExpr: RaggedRows {
     #[doc(hidden)]
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>>;
 
-    /// The same with extents of 1 behind.
+    /// The same expression with axes of extent 1 after all others.
     #[doc(hidden)]
     fn widened(self, ones: usize) -> Result<Self>
     where

@@ -18,7 +18,7 @@ use crate::tensor::{IntoTensor, Tensor};
 use std::sync::Arc;
 
 impl<S: Reader> Ragged<S> {
-    /// The items in the order of those of a joint form, the fixed axes of the tail behind them.
+    /// The items in the order of those of a joint form, the fixed axes of the tail after them.
     pub(super) fn flat(self, to: &Joint<'_>) -> Result<Tensor<Rows<S>>> {
         if to.is_empty() {
             // However many rows there are.
@@ -110,7 +110,7 @@ impl<S: Reader> Ragged<S> {
         by_row(content, lengths, starts, repeats, 1)
     }
 
-    /// The items in row-major order as one axis, and `tail` fixed axes behind it, of extent 1 where there are not as
+    /// The items in row-major order as one axis, and `tail` fixed axes after it, of extent 1 where there are not as
     /// many.
     pub(super) fn packed_items(self, tail: usize) -> Result<Tensor<S>> {
         let own = self.kinds().len();

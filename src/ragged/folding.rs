@@ -33,7 +33,7 @@ pub trait GroupFold<T>: Send + Sync {
     }
 
     /// What it does over axes of these numbers, and what becomes of groups if there is more to say, in words. A group has
-    /// so many elements in the mean.
+    /// so many elements on average.
     fn words(
         &self,
         axes: &[usize],
@@ -57,9 +57,9 @@ pub trait GroupFold<T>: Send + Sync {
 
 /// How axes are folded.
 enum Plan {
-    /// Fixed axes behind the last var axis: a dense fold of the content.
+    /// Fixed axes after the last var axis: a dense fold of the content.
     Content,
-    /// Whole rows: from this axis to the last var axis, and the fixed axes behind it if that is said.
+    /// Whole rows: from this axis to the last var axis, and the fixed axes after it if that is said.
     Rows { from: usize, content: bool },
     /// Items at the same place in all items of a fixed axis in front of var axes.
     Merge { axis: usize },
@@ -247,7 +247,7 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> GroupedFold<E, G> {
         if G::COMMUTATIVE || axes.len() < 2 { Ok(()) } else { Err(Error::Order { axes }) }
     }
 
-    /// The form of the result, with the axes behind a merged one if there is one.
+    /// The form of the result, with the axes after a merged one if there is one.
     fn result(&self, form: &Form, reduced: &[bool], merged: Option<(usize, Behind)>) -> Form {
         let mut axes = Behind::new();
         let (behind, merged) = match merged {

@@ -17,7 +17,7 @@ macro_rules! of_rows {
         /// - all: `r.sum(..)`;
         /// - one or more at the end: `r.sum(1)`, `m.sum([1, 2])`;
         /// - the last var axis, before fixed ones: `m.sum(1)`;
-        /// - fixed axes behind the last var axis: `m.sum(2)`;
+        /// - fixed axes after the last var axis: `m.sum(2)`;
         /// - one fixed axis in front of var ones: `r.sum(0)`. Item `j` of the result folds item `j` of the rows that
         ///   have one.
         ///

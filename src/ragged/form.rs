@@ -132,7 +132,7 @@ impl Form {
         self.vars().next_back().map_or(0, |(axis, _)| axis + 1)
     }
 
-    /// Extents of the fixed axes behind the last var axis.
+    /// Extents of the fixed axes after the last var axis.
     pub(super) fn trailing(&self) -> SmallVec<[usize; 4]> {
         self.axes[self.depth()..].iter().filter_map(|axis| axis.kind().fixed()).collect()
     }
@@ -201,7 +201,7 @@ impl Form {
         }
     }
 
-    /// With extents of 1 behind.
+    /// With axes of extent 1 after all others.
     pub(super) fn with_ones(mut self, ones: usize) -> Self {
         self.axes.extend(std::iter::repeat_n(Axis::Fixed(1), ones));
         self
@@ -311,7 +311,7 @@ pub(super) fn unravelled(mut error: Error, form: &Form) -> Error {
     error
 }
 
-/// An error at an index of the content, or of the results of a fold, which have axes of extents `behind` behind the first
+/// An error at an index of the content, or of the results of a fold, which have axes of extents `behind` after the first
 /// one, as one of ragged tensors.
 pub(super) fn placed(mut error: Error, form: &Form, result: &Form, behind: &[usize]) -> Error {
     if let Error::Overflow { index, .. } | Error::NothingLeft { index } = &mut error {

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::memory::{append, list, push, try_reserve, try_reserve_exact};
 use smallvec::SmallVec;
 
-/// Axes behind one that is merged.
+/// Axes after one that is merged.
 pub(super) type Behind = SmallVec<[Axis; 4]>;
 
 /// Items of some axes together.
@@ -39,7 +39,7 @@ pub(super) fn bounds(form: &Form, from: usize, depth: usize, width: usize) -> Re
 /// The items of a fixed axis put together: those at the same place, in order.
 #[derive(Default)]
 pub(super) struct Merged {
-    /// The axes behind it, up to the last var axis.
+    /// The axes after it, up to the last var axis.
     pub(super) axes: Behind,
     pub(super) items: Vec<usize>,
     /// Where those begin and end that are put together.

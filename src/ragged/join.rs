@@ -201,8 +201,8 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
 /// Two operands as expressions.
 pub type Aligned<A, B> = (LazyRagged<<A as IntoRagged>::Expr>, LazyRagged<<B as IntoRagged>::Expr>);
 
-/// Both operands as expressions that meet at their first axes: the one with fewer gets extents of 1 behind. So `[3, var]`
-/// meets `[3]`.
+/// Both operands as expressions that meet at their first axes: the one with fewer gets extents of 1 at its end. So
+/// `[3, var]` meets `[3]`.
 ///
 /// # Errors
 ///
@@ -227,7 +227,7 @@ pub fn align<A: IntoRagged, B: IntoRagged>(align: Align, a: A, b: B) -> Result<A
 }
 
 impl<S> Ragged<S> {
-    /// With extents of 1 behind.
+    /// With axes of extent 1 after all others.
     pub(super) fn widened_by(self, ones: usize) -> Result<Self> {
         if ones == 0 {
             return Ok(self);

@@ -1,4 +1,4 @@
-//! Levels: fixed axes, and the rows of the var axis behind them.
+//! Levels: fixed axes, and the rows of the var axis after them.
 
 use super::form::{Axis, Form};
 use super::offsets::Offsets;
@@ -12,7 +12,7 @@ use std::iter::once;
 use std::mem::take;
 use std::sync::Arc;
 
-/// Fixed axes, and the rows of the var axis behind them.
+/// Fixed axes, and the rows of the var axis after them.
 #[derive(Clone)]
 pub(super) struct Level {
     /// Items of the level above; 1 for the first.

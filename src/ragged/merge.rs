@@ -78,7 +78,7 @@ impl<S> Ragged<S> {
         }
     }
 
-    /// The rows of a level merged with the fixed axis behind it.
+    /// The rows of a level merged with the fixed axis after it.
     pub(super) fn items_merged(self, number: usize) -> Result<Self> {
         let mut shown = self.trimmed(number)?;
         if shown.levels[number].bounds.step() != 1 {

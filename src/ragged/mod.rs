@@ -228,7 +228,7 @@ impl<S> Ragged<S> {
         Ok(whole && in_order && resolved.form.count()? == map.count())
     }
 
-    /// The same over borrowed storage: operations take a tensor by value.
+    /// This tensor over borrowed storage: operations take a tensor by value.
     pub fn view(&self) -> Ragged<&S> {
         Ragged {
             levels: self.levels.clone(),
@@ -261,7 +261,7 @@ impl<S> Ragged<S> {
         failed.into_iter().chain((0..count).map(|row| self.view().select((row,))))
     }
 
-    /// The same over storage that is borrowed to be written.
+    /// This tensor over storage that is borrowed to be written.
     ///
     /// ```
     /// use lensor::ragged::Ragged;
@@ -285,7 +285,7 @@ impl<S> Ragged<S> {
         Ragged { levels: self.levels, content, resolved: self.resolved }
     }
 
-    /// Extents of the fixed axes behind the last var axis.
+    /// Extents of the fixed axes after the last var axis.
     fn trailing(&self) -> SmallVec<[usize; 4]> {
         let skipped = usize::from(!self.levels.is_empty());
         self.content.shape().iter().skip(skipped).copied().collect()

@@ -209,7 +209,7 @@ impl Offsets {
         }
     }
 
-    /// The same of 64-bit numbers.
+    /// As [`Self::as_u32`], of 64-bit numbers.
     pub fn as_u64(&self) -> Option<&[u64]> {
         match &self.table {
             OffsetTable::U64(table) if self.base == 0 => table.get(self.rows.start..=self.rows.end),

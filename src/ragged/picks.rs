@@ -94,7 +94,7 @@ impl<S> Ragged<S> {
             }
         }
         let extents = [indexes.len()];
-        // The rows behind one item are a part of their table, however many there are.
+        // The rows after one item are a part of their table, however many there are.
         let items = if let [item] = items[..] { Items::From(item) } else { Items::List(items) };
         shown.fixed(number, if is_list { &extents } else { &[] }, &items)
     }

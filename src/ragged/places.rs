@@ -46,7 +46,7 @@ pub(super) enum Lengths {
 }
 
 impl Lengths {
-    /// Of an axis behind `items` items.
+    /// Of an axis after `items` items.
     pub(super) fn of(axis: &Axis, items: usize) -> Self {
         match axis {
             Axis::Fixed(extent) => Self::Fixed(items, *extent),
@@ -91,7 +91,7 @@ impl Lengths {
         }
     }
 
-    /// Items of a row in the mean, rounded up.
+    /// Items of a row on average, rounded up.
     pub(super) fn mean(&self) -> usize {
         self.len().div_ceil(self.rows().max(1))
     }

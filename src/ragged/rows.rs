@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
-/// Items that are read at once where storage is no memory.
+/// Items that are read at once where storage is not memory.
 pub(super) const PART: usize = 1 << 12;
 
 /// Items of an operand as an evaluation reads them: where they lie, or row by row.
@@ -65,7 +65,7 @@ impl<S> Debug for Rows<S> {
     }
 }
 
-/// Items of a row in the mean from which on rows are read one by one.
+/// Items of a row on average from which on rows are read one by one.
 const LONG: usize = 16;
 
 impl<S: Reader> ByRow<S> {
@@ -83,7 +83,7 @@ impl<S: Reader> ByRow<S> {
         Ok(Self { plain, width, lengths, starts, repeats, step, content })
     }
 
-    /// Copies rows of `extent` elements, of which each has as many as `lens` says, and a value behind; `None` if the
+    /// Copies rows of `extent` elements, of which each has as many as `lens` says, and a value after them; `None` if the
     /// content is not memory.
     pub(super) fn pad_rows(
         &self,

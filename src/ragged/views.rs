@@ -30,7 +30,7 @@ impl Shown {
 /// What an axis is part of.
 #[derive(Clone, Copy)]
 pub(super) enum Place {
-    /// Position among the fixed axes in front of the rows of a level; behind the last if it is their number.
+    /// Position among the fixed axes in front of the rows of a level; after the last if it is their number.
     Fixed(usize, usize),
     Var(usize),
 }
@@ -68,7 +68,7 @@ impl<S> Ragged<S> {
         Ok(self)
     }
 
-    /// Changes the fixed axes in front of a level, or behind the last. The map has so many axes more, the first: one, or
+    /// Changes the fixed axes in front of a level, or after the last. The map has so many axes more, the first: one, or
     /// none where there is no level.
     pub(super) fn change(
         self,

@@ -16,7 +16,7 @@ const MOST_WHOLE: usize = 256;
 pub(crate) const MOST_CELLS: usize = 1000;
 /// Rank from which only one element is shown at either end.
 const DEEP: usize = 5;
-/// Most digits behind the point of floats, if no other number is asked for.
+/// Most digits after the point of floats, if no other number is asked for.
 const DIGITS: usize = 8;
 
 /// The shape, and the elements with all of their digits.
@@ -35,7 +35,7 @@ where
     }
 }
 
-/// Floats have at most 8 digits behind the point, and no more than tell them from all others, as in NumPy; `{:.3}`
+/// Floats have at most 8 digits after the point, and no more than tell them from all others, as in NumPy; `{:.3}`
 /// shows 3, `{:?}` all of them. Where one of the elements shown is less than 0.0001 or at least 1e16, all have exponents,
 /// as with `{:e}`.
 ///
@@ -57,7 +57,7 @@ where
     }
 }
 
-/// The texts of elements, with so many digits behind the point if that is said.
+/// The texts of elements, with so many digits after the point if that is said.
 pub(crate) fn texts<T: Display>(all: &[Option<T>], precision: Option<usize>) -> Vec<String> {
     match precision {
         Some(digits) => each(all, |x| format!("{x:.digits$}")),
@@ -66,7 +66,7 @@ pub(crate) fn texts<T: Display>(all: &[Option<T>], precision: Option<usize>) -> 
     }
 }
 
-/// Every element with an exponent; at most 8 digits behind the point, or as many as are asked for.
+/// Every element with an exponent; at most 8 digits after the point, or as many as are asked for.
 ///
 /// ```
 /// use lensor::Tensor;
@@ -112,7 +112,7 @@ fn floats<T: Display>(elements: &[Option<T>]) -> Vec<String> {
     })
 }
 
-/// The shortest text of a number, or if that has more than [`DIGITS`] digits behind the point, the one with as many,
+/// The shortest text of a number, or if that has more than [`DIGITS`] digits after the point, the one with as many,
 /// without zeros at its end.
 fn rounded(shortest: String, cut: &dyn Fn() -> String) -> String {
     let parts = |text: &str| {

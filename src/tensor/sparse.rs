@@ -9,7 +9,7 @@ use crate::storage::{Duplicates, Sparse};
 impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
     /// A sparse tensor without entries: `fill` at every index. Takes no memory.
     ///
-    /// An entry that is added moves all behind it: for many in any order there is [`Self::from_coordinates`].
+    /// An entry that is added moves all after it: for many in any order there is [`Self::from_coordinates`].
     ///
     /// # Errors
     ///

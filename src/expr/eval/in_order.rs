@@ -9,7 +9,7 @@ use crate::kernel::{self, Fill, PARALLEL, Stop};
 use crate::map::AddressMap;
 use crate::storage::Writer;
 
-/// Calls `work` with what evaluates all elements of `e` at the shape of `map`, in order; tells whether that can be.
+/// Calls `work` with what evaluates all elements of `e` at the shape of `map`, in order; returns whether that can be.
 #[inline(always)]
 pub(super) fn in_order<T>(
     e: &dyn Node<T>,

@@ -1,5 +1,6 @@
 //! The first error of an evaluation, box by box: each box is read once more, in the order in which boxes are best
-//! visited, unless it lies behind an error that is known; one that fails in halves, for faults before that. What lies in memory is one box.
+//! visited, unless it lies after an error that is known; one that fails in halves, for faults before that. What lies
+//! in memory is one box.
 
 use super::{Suspect, Wrong};
 use crate::error::{Error, Result};

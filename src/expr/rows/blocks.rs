@@ -101,7 +101,7 @@ impl InBlocks {
         &self.grid
     }
 
-    /// The first row behind the block that holds this one.
+    /// The first row after the block that holds this one.
     pub(super) fn next_row(&self, shape: &Shape, row: usize) -> usize {
         let rows = shape.iter().rev().nth(1).copied().unwrap_or(1).max(1);
         let (within, height) = (row % rows, self.height.max(1));

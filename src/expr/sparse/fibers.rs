@@ -58,7 +58,7 @@ fn maps(e: &dyn Tree, shape: &Shape, operands: &[Option<usize>]) -> Result<Optio
 }
 
 impl<T: Copy + Send + Sync> Evaluation<'_, T> {
-    /// Calls `visit` with the fibers at all entries of a leaf; tells whether no other leaf has entries.
+    /// Calls `visit` with the fibers at all entries of a leaf; returns whether no other leaf has entries.
     fn visit_fibers(
         &mut self,
         leaf: usize,

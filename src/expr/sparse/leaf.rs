@@ -188,7 +188,7 @@ trait Source<'f, T>: Copy {
     /// Those of all fibers.
     fn places(self) -> &'f [Self::Place];
 
-    /// Copies neighbours in a fiber, from this one on; tells whether they are there.
+    /// Copies neighbours in a fiber, from this one on; returns whether they are there.
     fn copy_to<const N: usize>(self, place: Self::Place, first: usize, out: &mut [T; N]) -> bool;
 }
 

@@ -111,7 +111,7 @@ fn scale_columns<T: Real>(n: usize, a: &[T], limit: i32, scratch: &mut Vec<T>) {
     }
 }
 
-/// The exponent of the power of two that a column was scaled by, of those behind the factors.
+/// The exponent of the power of two that a column was scaled by, of those after the factors.
 #[inline(always)]
 fn column_exponent<T: Real>(factors: &[T], n: usize, c: usize) -> i64 {
     factors.get(n + c).map_or(0, |exponent| exponent.to_f64() as i64)

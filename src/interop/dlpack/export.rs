@@ -25,7 +25,7 @@ pub type Dlpack = Managed<DLManagedTensorVersioned>;
 ///
 /// # Errors
 ///
-/// [`Error::NotStrided`](crate::Error::NotStrided) if the storage is no memory, or the map is more than strides.
+/// [`Error::NotStrided`](crate::Error::NotStrided) if the storage is not memory, or the map is more than strides.
 ///
 /// ```
 /// use lensor::Tensor;

@@ -47,7 +47,7 @@ impl<T, M: ManagedTensorBase> Debug for Imported<T, M> {
     }
 }
 
-/// The same that nobody else reads or writes. Of [`import_mut`].
+/// As [`Imported`], of memory that nobody else reads or writes. Of [`import_mut`].
 #[derive(Debug)]
 pub struct ImportedMut<T, M: ManagedTensorBase>(Imported<T, M>);
 
@@ -108,7 +108,7 @@ where
     Tensor::with_map(map, Held::new(imported))
 }
 
-/// The same to be written.
+/// As [`import`], to be written.
 ///
 /// # Errors
 ///

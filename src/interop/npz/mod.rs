@@ -191,7 +191,7 @@ impl<B: AsRef<[u8]> + Clone + Send + Sync> Archive<Cursor<B>> {
     /// An array where it lies in the bytes. Nothing is read, so its checksum is not verified.
     ///
     /// NumPy does not align arrays in archives; those of [`Writer`] are. One that is not aligned is read all the same, a
-    /// little slower, and is no slice.
+    /// little slower, and is not a slice.
     ///
     /// # Errors
     ///

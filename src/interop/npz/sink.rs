@@ -52,7 +52,7 @@ impl<W> Sink<W> {
     fn is_closed(&mut self) -> bool {
         let closed = self.state.load(Ordering::Relaxed) == CLOSED;
         if closed && !self.passed {
-            // Whoever writes on is behind all that he wrote: a part of an entry must not end before it begins.
+            // Whoever writes on does so after all that was written: a part of an entry must not end before it begins.
             (self.at, self.passed) = (self.end, true);
         }
         closed

@@ -210,7 +210,7 @@ impl<B: AsRef<[u8]> + Clone + Send + Sync> Archive<Cursor<B>> {
     /// A tensor where it lies in the bytes. Nothing is read.
     ///
     /// Old files, and those with an odd number of bytes before it, do not align a tensor: it is read all the same, a
-    /// little slower, and is no slice ([`Encoded::try_slice`] says so).
+    /// little slower, and is not a slice ([`Encoded::try_slice`] says so).
     ///
     /// # Errors
     ///

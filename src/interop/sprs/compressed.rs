@@ -170,7 +170,7 @@ fn line<T, I: SpIndex, P: SpIndex>(matrix: &CsMatViewI<'_, T, I, P>, outer: usiz
     matrix.indptr().outer_inds_sz(outer)
 }
 
-/// The row, or column of CSC, that holds an entry; the one behind the last if none does.
+/// The row, or column of CSC, that holds an entry; the one after the last if none does.
 fn line_of<T, I: SpIndex, P: SpIndex>(matrix: &CsMatViewI<'_, T, I, P>, ordinal: usize) -> usize {
     // The pointers of a part of a matrix do not begin at 0.
     let pointers = matrix.indptr();

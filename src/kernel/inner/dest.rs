@@ -138,7 +138,7 @@ impl<T: Copy> Dest<'_, T> {
         })
     }
 
-    /// Reads the old elements of the tile, row after row; tells whether there are any.
+    /// Reads the old elements of the tile, row after row; returns whether there are any.
     ///
     /// # Errors
     ///

@@ -2,8 +2,8 @@
 
 use crate::kernel::simd::{Simd, level};
 
-/// Writes `f` of every element of `from` and its position to `to`, of the same length. `f` also tells
-/// something of each element, and whether that holds for all is returned.
+/// Writes `f` of every element of `from` and its position to `to`, of the same length. `f` also returns
+/// whether something holds for an element; whether it holds for all is returned.
 pub(crate) fn map_all<T: Copy, U>(
     from: &[T],
     to: &mut [U],

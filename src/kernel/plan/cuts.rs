@@ -294,8 +294,8 @@ fn sort_loop(l: &mut Loop, k: usize, tables: &mut Vec<Cow<'_, [usize]>>) -> Resu
     Ok(())
 }
 
-/// Longest parts of the loops, so that copies of these operands fit in scratch memory, and shortest. `span` tells what has to
-/// be copied of an operand for a part of a loop.
+/// Longest parts of the loops, so that copies of these operands fit in scratch memory, and shortest. `span` returns
+/// what has to be copied of an operand for a part of a loop.
 fn lengths(
     nest: &Nest,
     copied: &[usize],

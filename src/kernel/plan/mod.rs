@@ -61,7 +61,7 @@ pub(crate) struct Operand<'a> {
 }
 
 impl<'a> Operand<'a> {
-    /// The same, had in another way.
+    /// The same operand, whose elements are obtained in another way.
     pub(crate) fn with_supply<'s>(&self, supply: Supply<'s>) -> Operand<'s>
     where
         'a: 's,
@@ -71,7 +71,7 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// How the elements of an operand are had.
+/// How the elements of an operand are obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Supply<'a> {
     /// They lie in memory.

@@ -12,7 +12,7 @@ use super::{Simd, level};
 use std::arch::x86_64::*;
 use std::hint::black_box;
 
-/// Memory behind the keys to sort, and in spare memory besides as many: what is read and written past the
+/// Memory after the keys to sort, and in spare memory besides as many: what is read and written past the
 /// last key, so that registers are whole.
 pub(crate) const SPARE: usize = 256;
 /// Registers that are dealt at a time.
@@ -219,7 +219,7 @@ sorters! {
 mod tests {
     use super::{SPARE, sort_u32, sort_u64};
 
-    /// Keys with memory behind them, which holds whatever.
+    /// Keys with memory after them, which holds whatever.
     fn with_spare<K: Copy + From<u8>>(keys: &[K]) -> Vec<K> {
         keys.iter().copied().chain(std::iter::repeat_n(K::from(7), SPARE)).collect()
     }

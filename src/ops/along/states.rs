@@ -59,7 +59,7 @@ pub(crate) trait States<T: Copy>: Reducer<T> {
         [four, three, two, one]
     }
 
-    /// Adds the results of some states; tells which is the first that has none, and why.
+    /// Adds the results of some states, and returns which is the first that has none, and why.
     #[inline(always)]
     fn emit(
         &self,

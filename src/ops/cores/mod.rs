@@ -174,7 +174,7 @@ impl Calls<'_> {
         }
         let mut failed: Option<(Vec<usize>, Cause)> = None;
         for ranges in boxes {
-            // Boxes of whole blocks begin in row-major order, but have calls behind those of boxes after them.
+            // Boxes of whole blocks begin in row-major order, but have calls after those of later boxes.
             let starts = ranges.iter().map(|range| range.start);
             if failed.as_ref().is_some_and(|(index, _)| starts.ge(index.iter().copied())) {
                 break;
@@ -197,7 +197,7 @@ impl Calls<'_> {
                         failed = Some((index, source));
                     }
                 }
-                // What changes is read behind the call that is known to fail.
+                // What changes is read after the call that is known to fail.
                 Err(Error::Storage { index: Some(index), .. })
                     if failed.as_ref().is_some_and(|(first, _)| index > *first) => {}
                 done => done?,

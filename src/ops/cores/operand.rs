@@ -224,7 +224,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         Ok(operand)
     }
 
-    /// Makes one without cores an operand of the calls of a loop: in place, as it is large. `fits` tells whether cores
+    /// Makes one without cores an operand of the calls of a loop: in place, as it is large. `fits` returns whether cores
     /// of these extents and strides, with this step along the last axis of the loop, need not be row-major.
     #[inline(never)]
     pub(crate) fn set<E: Expr<Elem = T>>(

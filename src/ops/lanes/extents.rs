@@ -6,7 +6,7 @@ use crate::ops::reduce::Axes;
 use crate::shape::{Align, Shape};
 use smallvec::SmallVec;
 
-/// Axes that are one now, behind all others, as the operand was given.
+/// Axes that are one now, after all others, as the operand was given.
 #[derive(Debug, Clone)]
 pub(super) struct MergedAxes {
     /// Ascending.
@@ -51,7 +51,7 @@ pub(super) fn single<E: Expr>(a: &Lazy<E>, axes: &Axes) -> Option<usize> {
     meant.next().filter(|_| meant.next().is_none())
 }
 
-/// Makes axes one axis behind all others.
+/// Makes axes one axis after all others.
 pub(super) fn merge_last<E: Expr>(a: &mut Lazy<E>, axes: &Axes) -> Result<MergedAxes> {
     let shape = a.shape()?;
     let rank = shape.rank();

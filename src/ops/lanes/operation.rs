@@ -89,7 +89,7 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
         Ok(false)
     }
 
-    /// Computes all results in row-major order without lanes, where [`Self::is_apart`] tells so.
+    /// Computes all results in row-major order without lanes, where [`Self::is_apart`] says so.
     #[doc(hidden)]
     fn apart<A: Expr<Elem = T>, B: Expr<Elem = U>>(
         &self,

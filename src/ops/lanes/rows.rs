@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 /// The first elements of a slice.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'d, T> {
-    /// From the first one on, and what lies behind.
+    /// From the first one on, and what lies after them.
     from: &'d [T],
     len: usize,
 }
@@ -168,7 +168,7 @@ struct Sorter<T: Sortable, P: SortedRows<T>> {
 }
 
 impl<T: Sortable, P: SortedRows<T>> Sorter<T, P> {
-    /// Writes the results of a run by itself, returns the slots behind.
+    /// Writes the results of a run by itself, returns the slots after them.
     fn alone<'o>(&mut self, run: Run<'_, T>, out: &'o mut [P::Elem]) -> Result<&'o mut [P::Elem]> {
         let (now, later) = out.split_at_mut(run.len.min(self.limit).min(out.len()));
         if now.len() == run.len {
@@ -181,7 +181,7 @@ impl<T: Sortable, P: SortedRows<T>> Sorter<T, P> {
         Ok(later)
     }
 
-    /// Writes the results of up to [`LANES`] short runs, returns the slots behind.
+    /// Writes the results of up to [`LANES`] short runs, returns the slots after them.
     fn together<'o>(&self, runs: &[Run<'_, T>], out: &'o mut [P::Elem]) -> &'o mut [P::Elem] {
         match runs.iter().map(|run| run.len).max().unwrap_or(0) {
             0 => out,

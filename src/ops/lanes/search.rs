@@ -195,7 +195,7 @@ pub(super) fn explain_unique<E: Expr<Elem: Sortable>>(e: &Lazy<E>) -> Result<Exp
     ))
 }
 
-/// How all elements are had in row-major order.
+/// How all elements are obtained in row-major order.
 fn place<E: Expr>(e: &Lazy<E>) -> &'static str {
     match row_major(e) {
         Some(_) => "read where they lie",

@@ -18,7 +18,7 @@ pub enum Axes {
     One(usize),
     /// These.
     Listed(Vec<usize>),
-    /// This one and all behind it, none if it is the rank.
+    /// This one and all after it, none if it is the rank.
     From(usize),
 }
 

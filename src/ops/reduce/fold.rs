@@ -92,7 +92,7 @@ pub(super) fn check_order(shape: &Shape, reduced: &[bool], needs: Needs) -> Resu
     if needs.commutative || axes.len() < 2 { Ok(()) } else { Err(Error::Order { axes }) }
 }
 
-/// Whether all operands are sparse, and their entries are had at less than their elements.
+/// Whether all operands are sparse, and their entries are read at less than their elements.
 #[inline(never)]
 pub(super) fn is_sparse<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> bool {
     let (mut operands, mut sparse) = (0, true);

@@ -121,7 +121,7 @@ impl<E: Expr> Windows<E> {
     /// use lensor::prelude::*;
     /// use lensor::rolling::WindowEdge;
     /// let t = Tensor::from(vec![1, 2, 3, 4, 5]);
-    /// let windows = t.rolling(0, 4).edge(WindowEdge::Cut); // of an element, two before and one behind it
+    /// let windows = t.rolling(0, 4).edge(WindowEdge::Cut); // of an element, two before and one after it
     /// let sums = [1_i64 + 2, 1 + 2 + 3, 1 + 2 + 3 + 4, 2 + 3 + 4 + 5, 3 + 4 + 5];
     /// assert_eq!(windows.centred().sum().to_vec()?, sums);
     /// # Ok::<(), Error>(())

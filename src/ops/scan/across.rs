@@ -193,7 +193,7 @@ impl<T: Copy, R: Reducer<T>> Running<'_, T, R> {
     }
 
     /// Takes the next element of some lanes side by side, the one of number `k`, and adds their results;
-    /// tells which is the first that has none.
+    /// returns which is the first that has none.
     #[inline(always)]
     fn row(
         &self,

@@ -21,8 +21,8 @@ pub(super) struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
 impl<T: Copy, R: Reducer<T>> Kernel for Advance<'_, '_, '_, T, R> {
     type Out = Result<Gap>;
 
-    /// Takes the next blocks of a lane and writes their results part by part; tells which has none, the one at the first
-    /// place along the axis.
+    /// Takes the next blocks of a lane and writes their results part by part; returns which has none, the one at
+    /// the first place along the axis.
     #[inline(always)]
     fn run(self) -> Result<Gap> {
         let Self { scan, run, far, places, carry, queue, out } = self;
@@ -79,7 +79,7 @@ impl<T: Copy, R: Reducer<T>> Kernel for Advance<'_, '_, '_, T, R> {
 }
 
 impl<T: Copy, R: Reducer<T>> Running<'_, T, R> {
-    /// Takes elements one after another; tells whose result does not exist, as [`Advance`] does.
+    /// Takes elements one after another; returns whose result does not exist, as [`Advance`] does.
     #[inline(always)]
     fn one_by_one(
         &self,

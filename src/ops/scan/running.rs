@@ -43,7 +43,7 @@ impl Places {
 }
 
 impl<T: Copy, R: Reducer<T>> Running<'_, T, R> {
-    /// Takes the next groups of a block and adds their results; tells why one has none, if so.
+    /// Takes the next groups of a block and adds their results; returns why one has none, if so.
     #[inline(always)]
     pub(super) fn part(
         &self,
@@ -141,7 +141,7 @@ impl<T: Copy, R: Reducer<T>> Running<'_, T, R> {
         self.reducer.sum(groups.as_ref(), last.last())
     }
 
-    /// The results of the states of a group, given what comes before it; tells why one has
+    /// The results of the states of a group, given what comes before it; returns why one has
     /// none, if so. In variables throughout: what is stored piece by piece cannot be loaded as one vector at
     /// once.
     #[inline(always)]

@@ -22,7 +22,7 @@ use std::ops::Range;
 const SLAB: usize = 1 << 16;
 /// Products from which a block is worth a thread of its own.
 const WORK: usize = 1 << 22;
-/// Products that take as long as an element of a slab takes to be had, or less.
+/// Products that take as long as an element of a slab takes to be evaluated, or less.
 const EVALUATED: usize = 64;
 
 /// Weighted sums of neighbours: a correlation, or a convolution, whose kernel is flipped.

@@ -89,7 +89,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     }
 }
 
-/// Extents of the core axes of a destination whose axes go in an order behind those of the loop; none if it has others.
+/// Extents of the core axes of a destination whose axes go in an order after those of the loop; none if it has others.
 fn core_of(out: &[Extent], order: &[usize], loops: &[Extent]) -> CoreExtents {
     let core = order.get(loops.len()..).filter(|_| order.len() == out.len());
     core.unwrap_or_default().iter().map(|&axis| out[axis].fixed()).collect()

@@ -167,7 +167,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
         self.eval_with(Stretch::Rows)
     }
 
-    /// The same, with a say in which lengths of 1 stretch along the axes of the loop.
+    /// As [`Self::eval`], with a say in which lengths of 1 stretch along the axes of the loop.
     ///
     /// # Errors
     ///

@@ -53,7 +53,7 @@ where
         self.deferred().lazy()
     }
 
-    /// The same of a reference, to be viewed more than once.
+    /// As [`Self::lazy`], of a reference, to be viewed more than once.
     ///
     /// ```
     /// use lensor::gufunc::norm;

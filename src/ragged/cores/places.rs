@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 pub struct Places {
     /// With the axes of the loop first.
     forms: Vec<Form>,
-    /// What the axes of each result are among those of its form, and of those that are kept behind.
+    /// What the axes of each result are among those of its form, and of those that are kept after them.
     orders: Vec<SmallVec<[usize; 4]>>,
 }
 

@@ -34,7 +34,7 @@ use crate::ops::scan::Scan;
 use std::cmp::Ordering;
 
 /// Scans, sorts, quantiles, modes and histograms of ragged tensors and expressions as methods, along the last var axis or
-/// a fixed axis behind it: row by row. Those with one result a row take any axes that folds take, see [`ReduceRagged`].
+/// a fixed axis after it: row by row. Those with one result a row take any axes that folds take, see [`ReduceRagged`].
 /// What they give is [`DeferredRagged`]: computed when it is asked for, and an operand itself.
 ///
 /// Scans are those of [`Scan`], all others those of [`Lanes`], but that rows too short for `top_k` and `partition` give what

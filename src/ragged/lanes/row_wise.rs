@@ -24,10 +24,10 @@ pub struct RowWise<E, P> {
     pub(super) operation: P,
 }
 
-/// Rows of items, or of a fixed axis behind.
+/// Rows of items, or of a fixed axis after them.
 enum Along {
     Rows,
-    /// The position among the fixed axes behind.
+    /// The position among the fixed axes after the rows.
     Fixed(usize),
 }
 

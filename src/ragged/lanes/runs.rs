@@ -30,7 +30,8 @@ pub trait RowOperation<T>: Send + Sync + sealed::Operation {
         Ok(())
     }
 
-    /// Computes the results of some rows, one row after another; tells the first that does not exist by its number.
+    /// Computes the results of some rows, one row after another. An error names the first that does not exist, by its
+    /// number.
     #[doc(hidden)]
     fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<Self::Elem>]) -> Result<Filled>;
 

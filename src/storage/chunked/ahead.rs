@@ -148,7 +148,7 @@ impl<S: Blocks + 'static> Chunked<S>
 where
     S::Elem: 'static,
 {
-    /// The same, with up to so many loads under way before their blocks are asked for, on threads of their own: for
+    /// This storage, with up to so many loads under way before their blocks are asked for, on threads of their own: for
     /// storage that keeps one waiting, a disk, a network, an object store. Loads stop at the first error, until a
     /// thread tells of blocks again, as evaluations do every few boxes, and never fill more than half of the cache with
     /// blocks that were not used yet.

@@ -315,7 +315,7 @@ where
         loaded
     }
 
-    /// Stores a block if it is one that is not stored; tells whether another thread still does after some time.
+    /// Stores a block if it is one that is not stored; returns whether another thread still does after some time.
     fn save(&self, number: usize, patience: Duration) -> Result<bool, StorageError> {
         let Some(saver) = self.saver.get() else { return Ok(false) };
         let index = self.sides.index(number);

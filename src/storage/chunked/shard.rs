@@ -16,7 +16,7 @@ pub(super) const STORED: usize = 4;
 /// Counters of what is newer than a copy.
 const COUNTERS: usize = 16;
 
-/// Elements that were removed. They are dropped behind the lock of the shard: how is up to the storage.
+/// Elements that were removed. They are dropped once the shard is unlocked: how is up to the storage.
 pub(super) type Removed<T> = SmallVec<[Held<T>; 2]>;
 
 /// Blocks that have to be stored to make room, which stay until they are removed.

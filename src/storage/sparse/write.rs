@@ -155,7 +155,7 @@ impl<T: SameBits + Send + Sync> Writer for Sparse<T> {
         }
         let mut merged = || {
             let mut writes = sorted_entries(addresses, from)?;
-            // Of those for one address the last one, which comes first from behind.
+            // Of those for one address the last one, which comes first from the end.
             writes.reverse();
             writes.dedup_by_key(|write| write.0);
             writes.reverse();

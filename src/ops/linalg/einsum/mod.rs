@@ -24,7 +24,7 @@ use std::mem::MaybeUninit;
 
 /// The sum of products of operands over named axes, by Einstein's convention. Follows NumPy's `einsum`.
 ///
-/// `subscripts` name the axes of each operand by letters, and behind `->` those of the result: axes of one letter go
+/// `subscripts` name the axes of each operand by letters, and after `->` those of the result: axes of one letter go
 /// together, and the sum goes over those that the result has not. A letter twice in one operand is its
 /// diagonal. Without `->` the result has the letters that stand once, in the order of the alphabet. `...` stands for
 /// any axes more, which stretch to one another as operands of operators do, and come first in a result that is

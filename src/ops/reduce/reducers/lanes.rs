@@ -169,7 +169,7 @@ mod tests {
         lanes[0]
     }
 
-    /// The bits of [`Reducer::fold`], whatever lies behind.
+    /// The bits of [`Reducer::fold`], whatever lies after the elements.
     #[test]
     fn a_few_elements_fold_as_a_run() {
         fn same<T: Copy, R: Reducer<T>>(reducer: &R, runs: &[[T; 8]], bits: fn(R::Out) -> u128) {

@@ -38,7 +38,7 @@ pub struct Covariance {
 
 /// A reducer that divides by the number of elements less the degrees of freedom that are lost. Sealed.
 pub trait Freedom: Sealed {
-    /// The same with `ddof` degrees of freedom subtracted: 0 for all there is, 1 for a sample.
+    /// The reducer with `ddof` degrees of freedom subtracted: 0 for all there is, 1 for a sample.
     #[doc(hidden)]
     fn with_ddof(self, ddof: usize) -> Self;
 }

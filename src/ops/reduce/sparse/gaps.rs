@@ -26,7 +26,7 @@ impl Gaps {
         self.last = *last;
     }
 
-    /// Whether `size` neighbours may have been entries: whole blocks and parts of those before and behind.
+    /// Whether `size` neighbours may have been entries: whole blocks and parts of those before and after.
     pub(super) fn may_miss(&self, size: usize) -> bool {
         self.longest + 2 * self.block > size
     }
