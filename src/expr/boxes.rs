@@ -6,8 +6,8 @@ use std::ops::Range;
 
 /// Indexes beside a whole axis that are taken at once at least, as neighbours share cache lines, unless they have more
 /// elements than this.
-const FEW: usize = 16;
-const MUCH: usize = 1 << 24;
+const NEIGHBOURS: usize = 16;
+const MOST_ELEMENTS: usize = 1 << 24;
 
 /// Boxes of a shape that follow one another in row-major order and hold at most `limit` elements each, or
 /// one: a range per axis, up to the last axis that is not whole.
@@ -118,7 +118,8 @@ impl Boxes {
         let each = axes().filter(|(axis, _)| is_whole(*axis)).map(|(_, extent)| extent);
         let each = each.fold(1, usize::saturating_mul).max(1);
         let extents = axes().map(|(axis, extent)| if is_whole(axis) { 1 } else { extent });
-        let mut boxes = Self::new(extents.collect(), (limit / each).max(FEW.min(MUCH / each)));
+        let mut boxes =
+            Self::new(extents.collect(), (limit / each).max(NEIGHBOURS.min(MOST_ELEMENTS / each)));
         boxes.whole = axes().filter(|(axis, _)| is_whole(*axis)).collect();
         boxes.numbered()
     }
