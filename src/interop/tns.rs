@@ -117,6 +117,27 @@ pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>>
     file::open(path.as_ref(), |file| read(file))
 }
 
+/// Reads the tensor of a file as one of this shape, as [`read_shaped`] does.
+///
+/// # Errors
+///
+/// As for [`read_shaped`].
+///
+/// ```
+/// use lensor::interop::tns;
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("t.tns");
+/// std::fs::write(&path, "1 2 9\n")?;
+/// assert_eq!(tns::open_shaped::<i32>(&path, [2, 2])?.to_vec()?, [0, 9, 0, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn open_shaped<T: FileElement>(
+    path: impl AsRef<Path>,
+    shape: impl Into<Shape>,
+) -> Result<Tensor<Sparse<T>>> {
+    file::open(path.as_ref(), |file| read_shaped(file, shape))
+}
+
 /// Writes the entries of a sparse tensor, or of any view of one, in row-major order.
 ///
 /// Floats are written in the fewest digits that read as the same number. The file does not say how large the

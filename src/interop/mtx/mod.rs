@@ -35,7 +35,7 @@ mod header;
 mod write;
 
 pub use header::{Field, Format, Header, Symmetry};
-pub use write::{save, write, write_array, write_as};
+pub use write::{save, save_array, save_as, write, write_array, write_as};
 
 use super::file;
 use crate::dtype::FileElement;
@@ -142,6 +142,24 @@ pub fn read_array<T: FileElement>(source: impl Read) -> Result<Tensor<Vec<T>>> {
 /// ```
 pub fn open<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Sparse<T>>> {
     file::open(path.as_ref(), |file| read(file))
+}
+
+/// Reads the array of a file, as [`read_array`] does.
+///
+/// # Errors
+///
+/// As for [`read_array`].
+///
+/// ```
+/// use lensor::interop::mtx;
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("m.mtx");
+/// std::fs::write(&path, "%%MatrixMarket matrix array integer general\n1 2\n8\n9\n")?;
+/// assert_eq!(mtx::open_array::<i32>(&path)?.to_vec()?, [8, 9]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn open_array<T: FileElement>(path: impl AsRef<Path>) -> Result<Tensor<Vec<T>>> {
+    file::open(path.as_ref(), |file| read_array(file))
 }
 
 /// Reads the header of a file, to learn kind and size before the entries are read.

@@ -157,6 +157,29 @@ fn listed<T: FileElement>(
     Ok(listed)
 }
 
+/// Writes a sparse matrix with a symmetry to a new file, as [`save`] does.
+///
+/// # Errors
+///
+/// As for [`write_as`]; an old file is as it was then.
+///
+/// ```
+/// use lensor::interop::mtx::{self, Symmetry};
+/// use lensor::{Tensor, storage::Sparse};
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("m.mtx");
+/// let matrix = Tensor::new([2, 2], Sparse::from_sorted(4, 0, vec![1, 2], vec![7, 7])?)?;
+/// mtx::save_as(&path, &matrix, Symmetry::Symmetric)?;
+/// assert_eq!(mtx::open_header(&path)?.entries(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn save_as<S>(path: impl AsRef<Path>, matrix: &Tensor<S>, symmetry: Symmetry) -> Result<()>
+where
+    S: Reader<Elem: FileElement>,
+{
+    file::save(path.as_ref(), |file| write_as(file, matrix, symmetry))
+}
+
 /// Writes all elements of a matrix of any storage or an expression, column by column.
 ///
 /// They are computed and written piece by piece.
@@ -203,6 +226,29 @@ where
         Ok(())
     })?;
     text.finish()
+}
+
+/// Writes a matrix to a new file, as [`write_array`] and [`save`] do.
+///
+/// # Errors
+///
+/// As for [`write_array`]; an old file is as it was then.
+///
+/// ```
+/// use lensor::Tensor;
+/// use lensor::interop::mtx;
+/// let dir = tempfile::tempdir()?;
+/// let path = dir.path().join("m.mtx");
+/// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
+/// mtx::save_array(&path, &t * 10)?;
+/// assert_eq!(mtx::open_array::<i32>(&path)?.to_vec()?, [10, 20, 30, 40]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn save_array<X>(path: impl AsRef<Path>, matrix: X) -> Result<()>
+where
+    X: IntoExpr<Elem: FileElement>,
+{
+    file::save(path.as_ref(), |file| write_array(file, matrix))
 }
 
 /// The first line.
