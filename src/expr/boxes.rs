@@ -58,7 +58,14 @@ impl Boxes {
     /// The same, of which none has fewer elements side by side than this, if all together do not: for what goes another way
     /// then, and sums in another order.
     pub(crate) fn at_least(self, least: usize) -> Self {
-        Self { least, ..self }.numbered()
+        let is_cut = self.cut > 0 && self.side_by_side() == Some(self.cut - 1);
+        let length = if is_cut { self.length.max(least) } else { self.length };
+        Self { least, length, ..self }.numbered()
+    }
+
+    /// The axis along which elements are side by side.
+    fn side_by_side(&self) -> Option<usize> {
+        self.shape.iter().rposition(|extent| *extent > 1)
     }
 
     /// The same of which no two have elements of one block, if parts of axes that begin at `starts` have none: of as many
@@ -72,7 +79,7 @@ impl Boxes {
         let whole = self.whole.iter().fold(1, |all: usize, axis| all.saturating_mul(axis.1));
         let item = self.shape[self.cut..].iter().fold(whole, |all, n| all.saturating_mul(*n));
         let wanted = self.length.saturating_mul(item);
-        let side_by_side = self.shape.iter().rposition(|extent| *extent > 1);
+        let side_by_side = self.side_by_side();
         let mut size = whole;
         for (axis, (starts, &extent)) in starts.iter_mut().zip(self.shape.iter()).enumerate() {
             let least = if Some(axis) == side_by_side { self.least } else { 1 };
@@ -106,6 +113,9 @@ impl Boxes {
             if parts.peek().is_some_and(|next| next - last > self.length) {
                 ends.push(end);
             }
+        }
+        if self.side_by_side() == Some(axis) {
+            join_parts(&mut ends, extent, self.least);
         }
         let mut starts = vec![Vec::new(); axis];
         starts.push(ends);

@@ -1,8 +1,8 @@
 //! Evaluation in row-major pieces, for results that are not to be kept whole.
 
 use super::{
-    Boxes, Expr, IntoExpr, Lazy, box_shape, check_copies, defers, erased, prepare, room, selectors,
-    starts_of_operand,
+    Boxes, Expr, IntoExpr, Lazy, MOST_BYTES, box_shape, check_copies, defers, erased, prepare,
+    room, selectors, starts_of_operand,
 };
 use crate::error::{Error, Result};
 use crate::map::{IntoMask, IntoNumbers, Mask};
@@ -145,17 +145,19 @@ pub(crate) fn boxes_of<E: Expr>(e: &E, shape: &Shape, most: usize) -> Result<Box
     ending_in_blocks(e, shape, boxes)
 }
 
-/// Boxes of results that each need the whole of some axes of an operand, as [`boxes_of`]; the other axes are those of the
-/// operand, which is refused as a whole if it is sparse and large.
-pub(crate) fn boxes_around<E: Expr>(
+/// Boxes of results of type `T` that each need the whole of an axis of an operand, as [`boxes_of`], with `least` of them side
+/// by side; the other axes are those of the operand.
+pub(crate) fn boxes_along<T, E: Expr>(
     e: &E,
     results: &Shape,
+    axis: usize,
     limit: usize,
-    is_whole: impl Fn(usize) -> bool,
+    least: usize,
 ) -> Result<Boxes> {
-    check_copies(e, e.shape()?.count()?)?;
-    let limit = room(e, limit).unwrap_or(limit);
-    ending_in_blocks(e, results, Boxes::around(results, limit, is_whole))
+    let most = MOST_BYTES / size_of::<T>().max(1);
+    let limit = room(e, limit).map_or(limit, |room| room.min(most).max(limit));
+    let boxes = Boxes::around(results, limit, |other| other == axis).at_least(least);
+    ending_in_blocks(e, results, boxes)
 }
 
 fn ending_in_blocks<E: Expr>(e: &E, shape: &Shape, boxes: Boxes) -> Result<Boxes> {

@@ -34,9 +34,9 @@ const MOST_ELEMENTS_AT_ONCE: usize = 1 << 20;
 const BLOCK_ELEMENTS: usize = 1 << 15;
 /// Calls of cores without elements beyond which only the first is made.
 const MOST_EMPTY_CALLS: usize = 1 << 33;
-/// Elements of results on their way to a destination, of a thread.
+/// Elements of results on their way to a destination, of a thread, if operands are not in blocks.
 const RESULT_ELEMENTS: usize = 1 << 20;
-/// Elements of operands and results of a box that is whole blocks of a destination.
+/// Elements of operands and results of a box that is whole blocks of a destination; and of results beside operands in blocks.
 const ELEMENTS_IN_BLOCKS: usize = 1 << 24;
 
 /// What is done with cores.
@@ -158,7 +158,8 @@ impl Calls<'_> {
         // Of storage in blocks as many as are held, or it would be loaded again and again.
         let in_blocks =
             sources.iter().any(|source| !source.direct && source.at_once > MOST_ELEMENTS_AT_ONCE);
-        let most = if in_blocks { ELEMENTS_IN_BLOCKS } else { RESULT_ELEMENTS };
+        let share = ELEMENTS_IN_BLOCKS / self.threads(cut);
+        let most = if in_blocks { share.max(RESULT_ELEMENTS) } else { RESULT_ELEMENTS };
         let block = cut.block.min(most / written).max(1);
         let alone = (RESULT_ELEMENTS / cut.each).max(block);
         let together = match self.threads(cut) {

@@ -8,8 +8,8 @@ use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, Lazy, UNPLANNED_ELEMENTS, boxes_around, bytes_read, selectors,
-    selectors_around, small_in_words,
+    Boxes, Explanation, Expr, Lazy, UNPLANNED_ELEMENTS, boxes_along, bytes_read, check_copies,
+    selectors, selectors_around, small_in_words,
 };
 use crate::kernel::{self, Filled, inner};
 use crate::map::{AddressMap, Select};
@@ -310,8 +310,16 @@ where
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
-        let is_whole = |axis| self.operation.keeps_axis() && axis == self.axis;
-        boxes_around(&self.a.0, &self.shape()?, limit, is_whole)
+        if let (_, Some((a, b))) = self.joint()?
+            && !self.operation.is_apart(&a, &b)?
+        {
+            check_copies(&self.a, self.a.shape()?.count()?)?;
+        }
+        let shape = self.shape()?;
+        match self.operation.keeps_axis() {
+            true => boxes_along::<O::Elem, _>(&self.a.0, &shape, self.axis, limit, 1),
+            false => Ok(Boxes::around(&shape, limit, |_| false)),
+        }
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<O::Elem>>> {

@@ -73,7 +73,7 @@ pub trait Reducer<T: Copy>: Send + Sync {
     /// Whether runs can be folded apart and joined by [`Self::combine`]. Otherwise elements are taken one
     /// after another.
     const ASSOCIATIVE: bool = true;
-    /// Whether positions matter: [`Self::first_at`] and [`Self::step_at`] are more than their plain twins.
+    /// Whether positions matter: [`Self::first_at`] and [`Self::step_at`] are more than their plain twins, and both written.
     const POSITIONS: bool = false;
     /// Whether [`Self::moved`] gives what it says. Windows of an associative reducer are folded in time proportional to
     /// the axis then, otherwise to the axis times the window: positions count from the start of the axis and whatever
@@ -97,8 +97,7 @@ pub trait Reducer<T: Copy>: Send + Sync {
     /// The result; of a state without one, anything.
     fn finish(&self, state: Self::State) -> Self::Out;
 
-    /// Takes one more element. The default joins the state of that; a reducer that is not [`Self::ASSOCIATIVE`] has a way
-    /// of its own.
+    /// Takes one more element, by joining its state unless that is done otherwise.
     #[inline(always)]
     fn step(&self, state: &mut Self::State, x: T) {
         let later = self.first(x);

@@ -35,7 +35,8 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, boxes_around, selectors_around,
+    Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, boxes_along, check_copies,
+    selectors_around,
 };
 use crate::kernel::{Filled, inner};
 use crate::memory::try_reserve_exact;
@@ -271,8 +272,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
-        let is_whole = |axis| axis == self.extent.axis;
-        Ok(boxes_around(&self.e, &self.shape()?, limit, is_whole)?.at_least(2))
+        check_copies(&self.e, self.e.shape()?.count()?)?;
+        boxes_along::<R::Out, _>(&self.e, &self.shape()?, self.extent.axis, limit, 2)
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {

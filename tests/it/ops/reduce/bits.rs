@@ -4,7 +4,7 @@ use super::{SHAPES, axis_sets, disguises, floats};
 use crate::support::{Random, pool};
 use lensor::prelude::*;
 use lensor::reduce::*;
-use lensor::storage::{FromFn, Sparse};
+use lensor::storage::{BlockMemory, Chunked, FromFn, Sparse};
 use lensor::{Reader, Result};
 
 /// The bits of results that rounding may change.
@@ -209,6 +209,34 @@ fn integer_sums_are_exact() {
     exact! {
         i8 i128 i64 i16 i128 i64 i32 i128 i64 i64 i128 i64 isize i128 i64
         u8 u128 u64 u16 u128 u64 u32 u128 u64 u64 u128 u64 usize u128 u64
+    }
+}
+
+/// Windows and segments add in one order, whatever boxes end where blocks do.
+#[test]
+fn windows_of_blocks_have_the_same_bits_in_boxes() {
+    let (rows, columns) = (5008, 17);
+    let t = Tensor::from_index([rows, columns], |i| ((i[0] * 31 + i[1] * 7) % 101) as f64 / 3.0);
+    let blocks = BlockMemory::new([rows, columns], [rows, 16], 0.0).unwrap();
+    let mut held =
+        Tensor::new([rows, columns], Chunked::new(blocks).unwrap().with_blocks(1)).unwrap();
+    held.assign(&t.unwrap()).unwrap();
+    let offsets: Vec<usize> = (0..=rows / 16).map(|k| 16 * k).collect();
+    for threads in 1..3 {
+        let windows = held.view().rolling(0, 9).sum();
+        let segments = held.view().segments(0, &offsets).sum();
+        let mut sums = Tensor::full([columns, rows - 8], 0.0).unwrap();
+        let mut parts = Tensor::full([columns, rows / 16], 0.0).unwrap();
+        pool(threads).install(|| {
+            windows.assign_to(&mut sums.view_mut().transpose([1, 0]).unwrap()).unwrap();
+            segments.assign_to(&mut parts.view_mut().transpose([1, 0]).unwrap()).unwrap();
+        });
+        for (found, expected) in [(sums, windows.eval()), (parts, segments.eval())] {
+            let found = found.transpose([1, 0]).unwrap().to_vec().unwrap();
+            let bits = |x: &f64| x.to_bits();
+            let expected = expected.unwrap();
+            assert!(found.iter().map(bits).eq(expected.storage().iter().map(bits)), "{threads}");
+        }
     }
 }
 
