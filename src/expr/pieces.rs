@@ -146,7 +146,7 @@ pub(crate) fn boxes_of<E: Expr>(e: &E, shape: &Shape, most: usize) -> Result<Box
 }
 
 /// Boxes of results of type `T` that each need the whole of an axis of an operand, as [`boxes_of`], with `least` of them side
-/// by side; the other axes are those of the operand.
+/// by side; the other axes are those of the operand, which is refused as a whole if it is sparse and large.
 pub(crate) fn boxes_along<T, E: Expr>(
     e: &E,
     results: &Shape,
@@ -154,6 +154,7 @@ pub(crate) fn boxes_along<T, E: Expr>(
     limit: usize,
     least: usize,
 ) -> Result<Boxes> {
+    check_copies(e, e.shape()?.count()?)?;
     let most = MOST_BYTES / size_of::<T>().max(1);
     let limit = room(e, limit).map_or(limit, |room| room.min(most).max(limit));
     let boxes = Boxes::around(results, limit, |other| other == axis).at_least(least);

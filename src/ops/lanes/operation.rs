@@ -310,16 +310,18 @@ where
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
-        if let (_, Some((a, b))) = self.joint()?
-            && !self.operation.is_apart(&a, &b)?
-        {
+        let (shape, keeps) = (self.shape()?, self.operation.keeps_axis());
+        let is_apart = match self.joint()? {
+            (_, Some((a, b))) => self.operation.is_apart(&a, &b)?,
+            _ => true,
+        };
+        if keeps && !is_apart {
+            return boxes_along::<O::Elem, _>(&self.a.0, &shape, self.axis, limit, 1);
+        }
+        if !is_apart {
             check_copies(&self.a, self.a.shape()?.count()?)?;
         }
-        let shape = self.shape()?;
-        match self.operation.keeps_axis() {
-            true => boxes_along::<O::Elem, _>(&self.a.0, &shape, self.axis, limit, 1),
-            false => Ok(Boxes::around(&shape, limit, |_| false)),
-        }
+        Ok(Boxes::around(&shape, limit, |axis| keeps && axis == self.axis))
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<O::Elem>>> {
