@@ -189,7 +189,7 @@ impl<T: ZarrElement, S: ReadableWritableStorageTraits + ?Sized + 'static> Chunks
         shape: &Shape,
         options: &Options<T>,
     ) -> Result<Self> {
-        // The last is what the keys of all chunks begin with: a folder of a store that has some.
+        // The last is what the keys of all chunks begin with: a folder of a store that has some, which has no size.
         for file in metadata::FILES.into_iter().chain(["c"]) {
             let size = store.size_key(&metadata::key(path, file)?);
             if size.map_err(|error| malformed(Some(path), error))?.is_some() {

@@ -1,15 +1,13 @@
 //! Chunks that stay in their files.
 #![allow(unsafe_code, reason = "hands on the promise that mapping a file asks for")]
 
-use super::folder::size_of;
-use super::{Array, ZarrElement, malformed, open_in};
+use super::folder::{refused, selected};
+use super::{Array, FolderStore, ZarrElement, open_in};
 use crate::error::Result;
 use crate::storage::SharedMap;
-use ::zarrs::filesystem::FilesystemStore;
-use ::zarrs::storage::byte_range::{ByteRange, ByteRangeIterator, InvalidByteRangeError};
+use ::zarrs::storage::byte_range::ByteRangeIterator;
 use ::zarrs::storage::{Bytes, MaybeBytesIterator, ReadableStorageTraits, StorageError, StoreKey};
 use std::fs::File;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,7 +16,7 @@ const LEAST_BYTES: u64 = 1 << 16;
 
 /// A folder whose larger files are mapped into memory; of [`map`].
 #[derive(Debug)]
-pub struct MappedStore(FilesystemStore);
+pub struct MappedStore(FolderStore);
 
 impl MappedStore {
     /// Files of this folder.
@@ -45,24 +43,7 @@ impl MappedStore {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub unsafe fn new(path: impl AsRef<Path>) -> Result<Self> {
-        let found = FilesystemStore::new(path.as_ref()).map_err(|error| malformed(None, error));
-        found.map(Self)
-    }
-
-    /// The bytes of a file, if it is there.
-    fn bytes(&self, key: &StoreKey) -> Result<Option<Bytes>, StorageError> {
-        let file = match File::open(self.0.key_to_fspath(key)) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        if file.metadata()?.len() < LEAST_BYTES {
-            return self.0.get(key);
-        }
-        // SAFETY: that nobody truncates or writes a file of the folder is the contract of `new`.
-        let map = unsafe { SharedMap::map(&file) };
-        let map = map.map_err(|error| StorageError::Other(error.to_string()))?;
-        Ok(Some(Bytes::from_owner(map)))
+        FolderStore::new(path).map(Self)
     }
 }
 
@@ -72,24 +53,22 @@ impl ReadableStorageTraits for MappedStore {
         key: &StoreKey,
         ranges: ByteRangeIterator<'a>,
     ) -> Result<MaybeBytesIterator<'a>, StorageError> {
-        let Some(bytes) = self.bytes(key)? else { return Ok(None) };
-        let size = bytes.len() as u64;
+        if self.size_key(key)?.is_none_or(|size| size < LEAST_BYTES) {
+            return self.0.get_partial_many(key, ranges);
+        }
+        let file = File::open(self.0.path(key))?;
+        // SAFETY: that nobody truncates or writes a file of the folder is the contract of `new`.
+        let map = unsafe { SharedMap::map(&file) };
+        let bytes = Bytes::from_owner(map.map_err(refused)?);
         let parts = ranges.map(move |range| {
-            let (start, end) = match range {
-                ByteRange::FromStart(start, None) => (Some(start), Some(size)),
-                ByteRange::FromStart(start, Some(len)) => (Some(start), start.checked_add(len)),
-                ByteRange::Suffix(len) => (size.checked_sub(len), Some(size)),
-            };
-            match start.zip(end).filter(|(start, end)| start <= end && *end <= size) {
-                Some((start, end)) => Ok(bytes.slice(start as usize..end as usize)),
-                None => Err(InvalidByteRangeError::new(range, size).into()),
-            }
+            let part = selected(range, bytes.len() as u64)?;
+            Ok(bytes.slice(part.start as usize..part.end as usize))
         });
         Ok(Some(Box::new(parts)))
     }
 
     fn size_key(&self, key: &StoreKey) -> Result<Option<u64>, StorageError> {
-        size_of(&self.0.key_to_fspath(key))
+        self.0.size_key(key)
     }
 
     fn supports_get_partial(&self) -> bool {

@@ -21,7 +21,7 @@
 //! chunk are refused, as are frames of Zstandard that become more than their chunk, whether they say so or not and
 //! below whatever codecs they are. What gzip inflates to zarrs believes, and what other codecs do that features of its
 //! own add: arrays of strangers that use those can ask for much memory. A store is asked for the size of what it holds
-//! before it is asked for that.
+//! before it is asked for that; in a folder, what is no regular file is refused.
 //!
 //! ```
 //! use lensor::interop::zarr::{self, Options};

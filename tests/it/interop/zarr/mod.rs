@@ -14,7 +14,7 @@ use lensor::interop::zarr::{self, Options, ZarrElement};
 use lensor::prelude::*;
 use lensor::storage::Progression;
 use quickcheck::quickcheck;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -196,7 +196,7 @@ fn errors_say_what_is_wrong() {
     zarr::write(&lost, &t, &Options::new([2, 2])).unwrap();
     std::fs::remove_file(lost.join("zarr.json")).unwrap();
     let over = zarr::create::<u8>(&lost, [4, 4], &Options::new([2, 2])).unwrap_err();
-    assert!(over.to_string().ends_with("something of that name exists"), "{over}");
+    assert!(over.to_string().ends_with("c exists, and is no regular file"), "{over}");
     assert!(!lost.join("zarr.json").exists());
     let wrong = zarr::open::<i8>(&path).unwrap_err();
     assert_eq!(wrong, Error::ElementType { expected: "i8", found: "u8".into() });
@@ -301,6 +301,33 @@ fn names_that_are_no_text_are_refused() {
     std::fs::write(dir.path().join(std::ffi::OsStr::from_bytes(b"\xff")), b"").unwrap();
     let error = zarr::list(dir.path()).unwrap_err();
     assert!(error.to_string().contains("is no text"), "{error}");
+}
+
+/// To open a pipe takes as long as nobody writes to it; a socket fails, and a folder has a size.
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_refused() {
+    use std::os::unix::net::UnixListener;
+    let makes: [fn(&Path) -> std::io::Result<()>; 2] =
+        [|place| std::fs::create_dir(place), |place| UnixListener::bind(place).map(drop)];
+    for make in makes {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t");
+        zarr::write(&path, Tensor::full([4], 1_u8).unwrap(), &Options::new([2])).unwrap();
+        std::fs::remove_file(path.join("c/0")).unwrap();
+        make(&path.join("c/0")).unwrap();
+        make(&dir.path().join(".zgroup")).unwrap();
+        let t = zarr::open::<u8>(&path).unwrap();
+        assert_eq!(t.get([2]).unwrap(), 1);
+        for (error, place) in [
+            (t.get([0]).unwrap_err(), "c/0"),
+            (t.storage().storage().missing().unwrap_err(), "c/0"),
+            (zarr::list(dir.path()).unwrap_err(), ".zgroup"),
+        ] {
+            let text = format!("{place} exists, and is no regular file");
+            assert!(error.to_string().contains(&text), "{error}");
+        }
+    }
 }
 
 /// Two links that lead back double the folders at every level.

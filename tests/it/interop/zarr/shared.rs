@@ -1,11 +1,12 @@
 //! Chunks that are not decoded.
 
 use lensor::dtype::ByteOrder;
+use lensor::interop::zarr::zarrs::storage::byte_range::ByteRange;
 use lensor::interop::zarr::zarrs::storage::store::MemoryStore;
 use lensor::interop::zarr::zarrs::storage::{
     ReadableStorageTraits, StoreKey, WritableStorageTraits,
 };
-use lensor::interop::zarr::{self, Options};
+use lensor::interop::zarr::{self, FolderStore, MappedStore, Options};
 use lensor::prelude::*;
 use lensor::storage::{Block, Blocks};
 use std::sync::Arc;
@@ -69,6 +70,42 @@ fn raw_chunks_are_shared() {
         let error = open().get([3, 4]).unwrap_err();
         let expected = format!("chunk [0, 0] of a Zarr array: {bytes} bytes are no whole elements");
         assert!(error.to_string().contains(&expected), "{error}");
+    }
+}
+
+/// Parts of files are what they say, or an error: no memory is taken for what is not there.
+#[test]
+fn parts_of_files_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = FolderStore::new(dir.path()).unwrap();
+    #[allow(unsafe_code, reason = "maps files of the test")]
+    // SAFETY: nobody else knows the directory, and no file is changed while it is mapped.
+    let mapped = unsafe { MappedStore::new(dir.path()) }.unwrap();
+    for len in [100, 100_000] {
+        let bytes: Vec<u8> = (0..len).map(|k| k as u8).collect();
+        let key = StoreKey::new(format!("of/{len}")).unwrap();
+        folder.set(&key, bytes.clone().into()).unwrap();
+        let size = len as u64;
+        for store in [&folder as &dyn ReadableStorageTraits, &mapped] {
+            for (range, part) in [
+                (ByteRange::FromStart(0, None), 0..len),
+                (ByteRange::FromStart(7, Some(5)), 7..12),
+                (ByteRange::FromStart(size, None), len..len),
+                (ByteRange::FromStart(3, Some(size - 3)), 3..len),
+                (ByteRange::Suffix(9), len - 9..len),
+            ] {
+                assert_eq!(store.get_partial(&key, range).unwrap().unwrap(), bytes[part]);
+            }
+            for range in [
+                ByteRange::FromStart(1, Some(size)),
+                ByteRange::FromStart(1, Some(u64::MAX)),
+                ByteRange::FromStart(size + 1, None),
+                ByteRange::Suffix(size + 1),
+            ] {
+                store.get_partial(&key, range).unwrap_err();
+            }
+            assert!(store.get(&StoreKey::new("none").unwrap()).unwrap().is_none());
+        }
     }
 }
 
