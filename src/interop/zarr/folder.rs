@@ -3,7 +3,7 @@
 use super::malformed;
 use crate::error::{Error, Result};
 use crate::interop::file;
-use crate::memory::zeros;
+use crate::memory::{push, zeros};
 use ::zarrs::filesystem::FilesystemStore;
 use ::zarrs::storage::byte_range::{ByteRange, ByteRangeIterator, InvalidByteRangeError};
 use ::zarrs::storage::{
@@ -164,7 +164,22 @@ impl ListableStorageTraits for FolderStore {
     }
 
     fn list_dir(&self, prefix: &StorePrefix) -> Result<StoreKeysPrefixes, StorageError> {
-        self.0.list_dir(prefix)
+        let (mut keys, mut prefixes) = (Vec::new(), Vec::new());
+        // The store of zarrs takes it that all names are text.
+        for entry in fs::read_dir(self.0.prefix_to_fs_path(prefix)).into_iter().flatten() {
+            let entry = entry?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else {
+                return Err(StorageError::Other(format!("{name:?} is no text")));
+            };
+            let key = format!("{}{name}", prefix.as_str());
+            let pushed = match entry.path().is_dir() {
+                true => push(&mut prefixes, StorePrefix::new(key + "/")?),
+                false => push(&mut keys, StoreKey::new(key)?),
+            };
+            pushed.map_err(refused)?;
+        }
+        Ok(StoreKeysPrefixes::new(keys, prefixes))
     }
 
     fn size_prefix(&self, prefix: &StorePrefix) -> Result<u64, StorageError> {

@@ -75,19 +75,7 @@ impl Entry {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn list(path: impl AsRef<Path>) -> Result<Vec<Entry>> {
-    let root = path.as_ref();
-    // The store of zarrs takes it that all names are text.
-    let names = |folder: &str| {
-        let inside = std::fs::read_dir(root.join(folder.trim_matches('/'))).into_iter().flatten();
-        for entry in inside.flatten() {
-            if entry.file_name().to_str().is_none() {
-                let name = format!("{:?} is no text", entry.file_name());
-                return Err(malformed(Some(folder), name));
-            }
-        }
-        Ok(())
-    };
-    Walk { store: &*store(root)?, names: &names, found: Vec::new(), left: FOLDERS }.all("/")
+    list_in(&*store(path.as_ref())?, "/")
 }
 
 /// Lists the arrays of a store at a path and below.
@@ -115,25 +103,20 @@ where
     S: ListableStorageTraits + ReadableStorageTraits + ?Sized,
 {
     let path = format!("/{}", path.trim_matches('/'));
-    Walk { store, names: &|_| Ok(()), found: Vec::new(), left: FOLDERS }.all(&path)
+    let mut walk = Walk { store, found: Vec::new(), left: FOLDERS };
+    walk.visit(&path, DEPTH)?;
+    Ok(walk.found)
 }
 
 /// A walk through groups in groups.
 struct Walk<'w, S: ?Sized> {
     store: &'w S,
-    /// Looks at the names in a folder before the store does.
-    names: &'w dyn Fn(&str) -> Result<()>,
     found: Vec<Entry>,
     /// Folders that may still be looked into.
     left: usize,
 }
 
 impl<S: ListableStorageTraits + ReadableStorageTraits + ?Sized> Walk<'_, S> {
-    fn all(mut self, path: &str) -> Result<Vec<Entry>> {
-        self.visit(path, DEPTH)?;
-        Ok(self.found)
-    }
-
     /// Adds the arrays at a path and below.
     fn visit(&mut self, path: &str, depth: usize) -> Result<()> {
         let refused = |error: &dyn std::fmt::Display| malformed(Some(path), error);
@@ -147,7 +130,6 @@ impl<S: ListableStorageTraits + ReadableStorageTraits + ?Sized> Walk<'_, S> {
             let described = Described::new(path, &metadata)?;
             return push(&mut self.found, Entry { path: path.into(), described });
         }
-        (self.names)(path)?;
         let folder = path.trim_matches('/');
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let prefix = StorePrefix::new(prefix).map_err(|error| refused(&error))?;

@@ -10,7 +10,7 @@ use lensor::arbitrary::Viewed;
 use lensor::dtype::{ByteOrder, DType, DTypeVisitor, FileElement};
 use lensor::interop::npy;
 use lensor::interop::zarr::zarrs::storage::store::MemoryStore;
-use lensor::interop::zarr::{self, Options, ZarrElement};
+use lensor::interop::zarr::{self, FolderStore, Options, ZarrElement};
 use lensor::prelude::*;
 use lensor::storage::Progression;
 use quickcheck::quickcheck;
@@ -298,9 +298,15 @@ fn killed_writes_say_what_is_missing() {
 fn names_that_are_no_text_are_refused() {
     use std::os::unix::ffi::OsStrExt;
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join(std::ffi::OsStr::from_bytes(b"\xff")), b"").unwrap();
-    let error = zarr::list(dir.path()).unwrap_err();
-    assert!(error.to_string().contains("is no text"), "{error}");
+    let group = dir.path().join("group");
+    std::fs::create_dir(&group).unwrap();
+    std::fs::write(group.join(std::ffi::OsStr::from_bytes(b"\xff")), b"").unwrap();
+    let store = FolderStore::new(dir.path()).unwrap();
+    for found in [zarr::list(dir.path()), zarr::list_in(&store, "/")] {
+        let error = found.unwrap_err();
+        assert!(error.to_string().contains("array `/group` of this Zarr array: "), "{error}");
+        assert!(error.to_string().ends_with("is no text"), "{error}");
+    }
 }
 
 /// To open a pipe takes as long as nobody writes to it; a socket fails, and a folder has a size.
