@@ -2,7 +2,8 @@
 
 use super::frame;
 use ::zarrs::array::codec::{
-    OptionalCodec, PackBitsCodec, ReshapeCodec, ShardingCodec, ShuffleCodec, VlenCodec, ZstdCodec,
+    OptionalCodec, PackBitsCodec, ShardingCodec, ShuffleCodec, SqueezeCodec, TransposeCodec,
+    VlenCodec, ZstdCodec,
 };
 use ::zarrs::array::{
     Array, ArrayError, ArrayToArrayCodecTraits, ArrayToBytesCodecTraits, BytesRepresentation,
@@ -30,12 +31,12 @@ pub(super) struct Codecs {
     encoded: u64,
 }
 
-/// Refuses codecs that zarrs always has and that divide by, index with or believe what metadata says, and those that
-/// have others inside.
+/// Refuses codecs that zarrs always has and that divide by, index with or believe what metadata says, those that have
+/// others inside, and those that compute elements, which zarrs does in `f32`.
 pub(super) fn check_known(chain: &CodecChain) -> Result<(), CodecError> {
     let bytes = chain.array_to_bytes_codec().as_any();
-    let arrays = chain.array_to_array_codecs();
-    let unknown = arrays.iter().any(|codec| codec.as_any().is::<ReshapeCodec>())
+    let mut arrays = chain.array_to_array_codecs().iter().map(|codec| codec.as_any());
+    let unknown = !arrays.all(|codec| codec.is::<TransposeCodec>() || codec.is::<SqueezeCodec>())
         || bytes.is::<PackBitsCodec>()
         || bytes.is::<OptionalCodec>()
         || bytes.is::<VlenCodec>()

@@ -15,8 +15,9 @@
 //! as it is in memory is shared with the store, if that has it there.
 //!
 //! A store may come from a stranger: chunks are found by the keys `default` and `v2`, which stay in the folder of their
-//! array, and other encodings of keys are refused, as are codecs that believe what metadata says: `reshape`,
-//! `packbits`, `numcodecs.shuffle`, `optional` and `zarrs.vlen`. Metadata ends at 16 MiB, chunks at 4 GiB, indexes of
+//! array, and other encodings of keys are refused, as are codecs that believe what metadata says: `packbits`,
+//! `numcodecs.shuffle`, `optional` and `zarrs.vlen`, and all codecs of elements but `transpose` and `squeeze`:
+//! `reshape`, and those that compute, such as `fixedscaleoffset`. Metadata ends at 16 MiB, chunks at 4 GiB, indexes of
 //! shards at 256 MiB, and those lead nowhere but into their shards. Files and places in shards that are larger than any
 //! chunk are refused, as are frames of Zstandard that become more than their chunk, whether they say so or not and
 //! below whatever codecs they are. What gzip inflates to zarrs believes, and what other codecs do that features of its

@@ -288,9 +288,14 @@ fn codecs_that_believe_metadata_are_refused() {
     let reshape = r#"{"name":"reshape","configuration":{"shape":[4294967296,4294967296,-1]}}"#;
     let shuffle = r#"{"name":"numcodecs.shuffle","configuration":{"elementsize":0}}"#;
     let packbits = r#"{"name":"packbits","configuration":{"last_bit":1000}}"#;
+    // In `f32`, whatever the types.
+    let scaled = r#"{"name":"numcodecs.fixedscaleoffset","configuration":{"offset":0,"scale":10,"dtype":"<f8",
+        "astype":"<f8"}}"#;
     let none = format!("{reshape},{BYTES}");
     for codecs in [
         none.clone(),
+        format!("{scaled},{BYTES}"),
+        shards("[2]", &format!("{scaled},{BYTES}")),
         format!("{BYTES},{shuffle}"),
         packbits.to_string(),
         shards("[2]", &none),
