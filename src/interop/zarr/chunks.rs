@@ -107,8 +107,10 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         }
         let described = Described::new(path, &metadata)?;
         let raw = is_raw::<T>(&metadata);
-        if T::validate_data_type(array.data_type()).is_err() {
-            let found = described.dtype().map_or(described.stored, |dtype| dtype.name().into());
+        // Integers of fewer bits and times are integers to zarrs.
+        let dtype = described.dtype();
+        if dtype != Some(T::DTYPE) || T::validate_data_type(array.data_type()).is_err() {
+            let found = dtype.map_or(described.stored, |dtype| dtype.name().into());
             return Err(Error::ElementType { expected: T::DTYPE.name(), found });
         }
         described.shape.count()?;

@@ -41,14 +41,21 @@ impl Described {
         let names = metadata["dimension_names"].as_array();
         let names = names.into_iter().flatten().map(|name| name.as_str().map(Into::into)).collect();
         let attributes = metadata["attributes"].as_object().cloned().unwrap_or_default();
-        let stored = stored.as_str().map_or_else(|| stored.to_string(), Into::into);
+        // The name alone, where an object has no more.
+        let plain = stored.get("configuration").is_none_or(|own| *own == Value::Object(Map::new()));
+        let name = if plain { stored.get("name").unwrap_or(stored) } else { stored };
+        let stored = name.as_str().map_or_else(|| name.to_string(), Into::into);
         Ok(Self { shape: shape.into(), chunks, stored, names, attributes })
     }
 
     /// The type of elements, if it is one of ours.
     pub(super) fn dtype(&self) -> Option<DType> {
+        // What zarrs calls complex numbers by their parts as well.
+        let parts = |dtype: &DType| format!("complex_float{}", 4 * dtype.size_bytes());
         let ours = |dtype: &&DType| {
-            self.stored == name_of(**dtype) || self.stored.get(1..) == numpy(**dtype).get(..)
+            self.stored == name_of(**dtype)
+                || self.stored.get(1..) == numpy(**dtype).get(..)
+                || (dtype.kind() == 'c' && self.stored == parts(dtype))
         };
         DType::ALL.iter().find(ours).copied()
     }

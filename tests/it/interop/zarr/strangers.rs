@@ -1,5 +1,6 @@
 //! Arrays of strangers: what small files could ask for much memory with, or make zarrs panic.
 
+use lensor::dtype::DType;
 use lensor::interop::zarr;
 use lensor::interop::zarr::zarrs::array::Array;
 use lensor::interop::zarr::zarrs::storage::byte_range::ByteRangeIterator;
@@ -306,6 +307,46 @@ fn codecs_that_believe_metadata_are_refused() {
     ] {
         let error = stranger(&metadata("[4]", "[4]", &codecs), &[0; 501]).unwrap_err();
         assert!(matches!(error, Error::Malformed { .. }), "{codecs}: {error}");
+    }
+}
+
+/// Zarr has types of its own that are kept as integers of ours.
+#[test]
+fn other_types_are_refused() {
+    fn refused<T: zarr::ZarrElement>(dtype: &str, endian: &str) {
+        let codec = format!(r#"{{"name":"bytes"{endian}}}"#);
+        let text = metadata("[4]", "[4]", &codec).replace("0.0", "0");
+        let store = Arc::new(MemoryStore::new());
+        let text = text.replace(r#""float64""#, dtype).into_bytes();
+        store.set(&StoreKey::new("zarr.json").unwrap(), text.into()).unwrap();
+        let error = zarr::open_in::<T, _>(store.clone(), "/").unwrap_err();
+        let Error::ElementType { expected, found } = error else { panic!("{error}") };
+        assert_eq!(expected, T::DTYPE.name());
+        assert!(dtype.contains(&found) || found.contains("numpy."), "{found}");
+        assert_eq!(zarr::list_in(&*store, "/").unwrap()[0].dtype(), None);
+    }
+    for bits in [2, 4] {
+        refused::<i8>(&format!(r#""int{bits}""#), "");
+        refused::<u8>(&format!(r#""uint{bits}""#), "");
+    }
+    for name in ["datetime64", "timedelta64"] {
+        let dtype =
+            format!(r#"{{"name":"numpy.{name}","configuration":{{"unit":"s","scale_factor":1}}}}"#);
+        refused::<i64>(&dtype, r#","configuration":{"endian":"little"}"#);
+    }
+}
+
+/// Types may be objects with a name.
+#[test]
+fn types_are_known_by_their_names() {
+    for dtype in [r#"{"name":"float64"}"#, r#"{"name":"float64","configuration":{}}"#] {
+        let text = metadata("[4]", "[4]", BYTES).replace(r#""float64""#, dtype);
+        let t = stranger(&text, &[0; 32]).unwrap();
+        assert_eq!(t.to_vec().unwrap(), [0.0; 4]);
+        let store = MemoryStore::new();
+        store.set(&StoreKey::new("zarr.json").unwrap(), text.into_bytes().into()).unwrap();
+        let entry = &zarr::list_in(&store, "/").unwrap()[0];
+        assert_eq!((entry.dtype(), entry.stored_type()), (Some(DType::F64), "float64"));
     }
 }
 
