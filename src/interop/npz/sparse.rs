@@ -18,6 +18,9 @@ use std::io::{Read, Seek, Write};
 const KIND_BYTES: u64 = 1 << 10;
 /// The kinds that are read.
 const KINDS: [&str; 3] = ["csr", "csc", "coo"];
+/// Most rows of a matrix by rows, and most for each entry of one that has more rows: their list would outweigh its entries.
+const ROWS: usize = 1 << 16;
+const ROWS_PER_ENTRY: usize = 8;
 
 impl<R: Read + Seek> Archive<R> {
     /// Reads a sparse matrix that `scipy.sparse.save_npz` wrote: by rows (`csr`), by columns (`csc`) or as coordinates
@@ -129,12 +132,14 @@ fn repeated(pointers: &[usize], lines: usize, entries: usize) -> Result<Vec<usiz
 }
 
 impl<W: Write + Seek> Writer<W> {
-    /// Adds the arrays that `scipy.sparse.load_npz` reads as a matrix by rows. An archive holds one such matrix.
+    /// Adds the arrays that `scipy.sparse.load_npz` reads as a matrix: by rows (`csr`), or as coordinates (`coo`) where
+    /// there are more than 65,536 rows and more than eight for each entry. An archive holds one such matrix.
     ///
     /// # Errors
     ///
-    /// [`Error::ExpectedRank`] unless there are two axes, [`Error::NotSparse`] for dense storage, [`Error::FillNotZero`],
-    /// and what [`Self::add`] reports.
+    /// [`Error::ExpectedRank`] unless there are two axes, [`Error::NotSparse`] for dense storage,
+    /// [`Error::FillNotZero`]; [`Error::Malformed`] if one of the names is taken, without any array added; and what
+    /// [`Self::add`] reports.
     ///
     /// ```
     /// use lensor::interop::npz::{Archive, Writer};
@@ -157,27 +162,44 @@ impl<W: Write + Seek> Writer<W> {
         let [rows, columns] = matrix_extents(&shape)?;
         let (_, _, addresses, values) =
             text::entries(t, "a matrix of SciPy", S::Elem::ZERO)?.into_parts();
-        let mut pointers = try_with_capacity(rows + 1)?;
-        let mut next = 0;
-        pointers.push(0_i64);
-        for row in 0..rows {
-            next += addresses[next..].partition_point(|&address| address < (row + 1) * columns);
-            pointers.push(next as i64);
-        }
-        let indices = list(addresses.iter().map(|address| (address % columns.max(1)) as i64))?;
-        let kind = kind_file();
+        let by_rows = rows <= ROWS.max(addresses.len().saturating_mul(ROWS_PER_ENTRY));
+        let (kind, inner, outer) = match by_rows {
+            true => ("csr", "indices", "indptr"),
+            false => ("coo", "col", "row"),
+        };
+        ["format", "shape", "data", inner, outer]
+            .iter()
+            .try_for_each(|name| self.check_new(name))?;
+        let row_of = match by_rows {
+            true => pointers(&addresses, rows, columns)?,
+            false => list(addresses.iter().map(|address| (address / columns) as i64))?,
+        };
+        let column_of = list(addresses.iter().map(|address| (address % columns) as i64))?;
+        let kind = kind_file(kind);
         self.entry("format", kind.len() as u64, |sink| Ok(sink.write_all(&kind)?))?;
         self.add("shape", Tensor::from(vec![rows as i64, columns as i64]))?;
         self.add("data", Tensor::from(values))?;
-        self.add("indices", Tensor::from(indices))?;
-        self.add("indptr", Tensor::from(pointers))
+        self.add(inner, Tensor::from(column_of))?;
+        self.add(outer, Tensor::from(row_of))
     }
 }
 
-/// A file of the three letters `csr` as NumPy keeps bytes, which no other file has.
-fn kind_file() -> Vec<u8> {
+/// Where the entries of each row begin, and where those of the last one end.
+fn pointers(addresses: &[usize], rows: usize, columns: usize) -> Result<Vec<i64>> {
+    let mut pointers = try_with_capacity(rows + 1)?;
+    let mut next = 0;
+    pointers.push(0);
+    for row in 0..rows {
+        next += addresses[next..].partition_point(|&address| address < (row + 1) * columns);
+        pointers.push(next as i64);
+    }
+    Ok(pointers)
+}
+
+/// A file of the three letters of a kind as NumPy keeps bytes, which no other file has.
+fn kind_file(kind: &str) -> Vec<u8> {
     let text = "{'descr': '|S3', 'fortran_order': False, 'shape': (), }";
     let padded = format!("{text:117}\n");
     let prefix = [b"\x93NUMPY\x01\x00".as_slice(), &(padded.len() as u16).to_le_bytes()].concat();
-    [&prefix, padded.as_bytes(), b"csr"].concat()
+    [&prefix, padded.as_bytes(), kind.as_bytes()].concat()
 }

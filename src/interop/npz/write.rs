@@ -6,6 +6,7 @@ use crate::dtype::{ByteOrder, Element, FileElement};
 use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy};
 use crate::interop::{file, npy};
+use crate::memory::try_reserve;
 use ::zip::result::ZipError;
 use ::zip::write::SimpleFileOptions;
 use ::zip::{CompressionMethod, ZipWriter};
@@ -59,6 +60,8 @@ pub struct Writer<W: Write + Seek> {
     method: CompressionMethod,
     /// Whether it has a part of an array.
     broken: bool,
+    /// Names of the arrays that it has.
+    names: Vec<Box<str>>,
 }
 
 impl<W: Write + Seek> Debug for Writer<W> {
@@ -72,7 +75,8 @@ impl<W: Write + Seek> Writer<W> {
     pub fn new(sink: W) -> Self {
         let (sink, handle) = Sink::new(sink);
         let zip = ZipWriter::new(sink);
-        Self { handle, zip, method: CompressionMethod::Stored, broken: false }
+        let (method, names) = (CompressionMethod::Stored, Vec::new());
+        Self { handle, zip, method, broken: false, names }
     }
 
     /// Deflates the arrays that follow.
@@ -119,6 +123,7 @@ impl<W: Write + Seek> Writer<W> {
         write: impl FnOnce(&mut ZipWriter<Sink<W>>) -> Result<()>,
     ) -> Result<()> {
         self.check()?;
+        try_reserve(&mut self.names, 1)?;
         let options = SimpleFileOptions::default()
             .compression_method(self.method)
             .with_alignment(ALIGN_BYTES)
@@ -134,7 +139,17 @@ impl<W: Write + Seek> Writer<W> {
             self.zip.abort_file().map_err(|error| refused(Some(name), error))?;
         }
         self.broken = false;
-        written
+        written?;
+        self.names.push(name.into());
+        Ok(())
+    }
+
+    /// Refuses a name that would come twice.
+    pub(super) fn check_new(&self, name: &str) -> Result<()> {
+        match self.names.iter().any(|own| **own == *name) {
+            true => Err(malformed(Some(name), "its name comes twice")),
+            false => Ok(()),
+        }
     }
 
     fn check(&self) -> Result<()> {

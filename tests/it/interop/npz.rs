@@ -5,8 +5,8 @@ use lensor::arbitrary::Viewed;
 use lensor::dtype::{DTypeVisitor, FileElement, MapElement};
 use lensor::interop::npy;
 use lensor::interop::npz::{self, Archive, Writer};
-use lensor::storage::Sparse;
 use lensor::storage::conformance::check_reader;
+use lensor::storage::{Duplicates, Sparse};
 use lensor::{Elementwise, Error, Expr, Lazy, Tensor};
 use quickcheck::quickcheck;
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
@@ -176,6 +176,54 @@ fn sparse_matrices_come_back() {
         );
         assert_eq!(back.storage().stored_len(), matrix.storage().stored_len());
     }
+}
+
+/// Of a matrix with few entries nothing is written for each row.
+#[test]
+fn tall_matrices_are_written_as_coordinates() {
+    let names = |rows: usize| {
+        let indexes = [[rows - 1, 3], [5, 1]];
+        let values = vec![1.5, 2.5];
+        let t = Tensor::from_coordinates([rows, 4], 0.0, &indexes, values, Duplicates::Refuse);
+        let mut writer = Writer::new(Cursor::new(Vec::new()));
+        writer.add_sparse(&t.unwrap()).unwrap();
+        let mut archive = Archive::new(writer.finish().unwrap()).unwrap();
+        let back = archive.read_sparse::<f64>().unwrap();
+        assert_eq!(back.shape(), [rows, 4]);
+        assert_eq!(back.storage().stored_len(), 2);
+        assert_eq!(indexes.map(|index| back.get(index).unwrap()), [1.5, 2.5]);
+        let names = archive.entries().iter().map(|entry| entry.name().to_string());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(names(1 << 16), ["format", "shape", "data", "indices", "indptr"]);
+    for rows in [(1 << 16) + 1, 1 << 40] {
+        assert_eq!(names(rows), ["format", "shape", "data", "col", "row"]);
+    }
+}
+
+/// Of a matrix whose names are taken nothing is added.
+#[test]
+fn a_matrix_is_added_as_a_whole() {
+    let matrix = Tensor::new([2, 3], Sparse::from_sorted(6, 0.0, vec![4], vec![2.0]).unwrap());
+    let matrix = matrix.unwrap();
+    for taken in ["format", "data", "indptr"] {
+        let mut writer = Writer::new(Cursor::new(Vec::new()));
+        writer.add("row", Tensor::from(vec![7])).unwrap();
+        writer.add(taken, Tensor::from(vec![1, 0]) / Tensor::from(vec![0, 1])).unwrap_err();
+        writer.add(taken, Tensor::from(vec![1.0])).unwrap();
+        let error = writer.add_sparse(&matrix).unwrap_err();
+        let text = format!("array `{taken}` of this npz archive: its name comes twice");
+        assert_eq!(error.to_string(), text);
+        let archive = Archive::new(writer.finish().unwrap()).unwrap();
+        let names: Vec<&str> = archive.entries().iter().map(|entry| entry.name()).collect();
+        assert_eq!(names, ["row", taken]);
+    }
+    // What was not added takes no name.
+    let mut writer = Writer::new(Cursor::new(Vec::new()));
+    writer.add("data", Tensor::from(vec![1, 0]) / Tensor::from(vec![0, 1])).unwrap_err();
+    writer.add_sparse(&matrix).unwrap();
+    let mut archive = Archive::new(writer.finish().unwrap()).unwrap();
+    assert_eq!(archive.read_sparse::<f64>().unwrap(), matrix);
 }
 
 #[test]

@@ -45,6 +45,10 @@ fn files_for_others() {
     let matrix = Tensor::new([4, 5], storage).unwrap();
     npz::save(dir.join("matrix.sparse.npz"), |archive| archive.add_sparse(&matrix)).unwrap();
     npy::save(twin("matrix"), Tensor::from_vec([4, 5], matrix.to_vec().unwrap()).unwrap()).unwrap();
+    let tall = Sparse::from_sorted(140_000, 0.0, vec![4, 139_999], vec![0.5, 3.0]).unwrap();
+    let tall = Tensor::new([70_000, 2], tall).unwrap();
+    npz::save(dir.join("tall.sparse.npz"), |archive| archive.add_sparse(&tall)).unwrap();
+    npy::save(twin("tall"), &tall).unwrap();
     let mut writer = safetensors::Writer::new();
     writer.add("a", &turned).unwrap();
     writer.add("b", &b).unwrap();
