@@ -56,11 +56,13 @@ impl<R: Read> Lines<R> {
     /// Reads a line, and returns whether there was one.
     fn advance(&mut self) -> Result<bool> {
         self.line.clear();
-        let limit = LINE_LIMIT as u64 + 1;
+        // The longest line, with its end.
+        let limit = LINE_LIMIT as u64 + 2;
         let read = (&mut self.source).take(limit).read_until(b'\n', &mut self.line)?;
         self.number = self.number.saturating_add(usize::from(read > 0));
         self.read = self.read.saturating_add(read);
-        if read > LINE_LIMIT {
+        let text = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
+        if text.strip_suffix(b"\r").unwrap_or(text).len() > LINE_LIMIT {
             return Err(self.error("a line of at most 4096 bytes"));
         }
         Ok(read > 0)

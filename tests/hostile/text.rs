@@ -177,8 +177,11 @@ fn triangles() {
 fn lines_and_headers_that_do_not_end() {
     let long = format!("{REAL}2 2 1\n{}", "1".repeat(5000));
     malformed(&long, 3, "a line of at most 4096 bytes", &"1".repeat(64));
-    let longest = format!("{REAL}%{}\n1 1 1\n1 1 7\n", "x".repeat(4094));
-    assert_eq!(mtx::read::<f64>(longest.as_bytes()).unwrap().to_vec(), Ok(vec![7.0]));
+    for end in ["\n", "\r\n"] {
+        let line = |len: usize| format!("{REAL}{:x<len$}{end}1 1 1\n{:<len$}", "%", "1 1 7");
+        assert_eq!(mtx::read::<f64>(line(4096).as_bytes()).unwrap().to_vec(), Ok(vec![7.0]));
+        malformed(&line(4097), 2, "a line of at most 4096 bytes", &format!("{:x<64}", "%"));
+    }
     let endless = std::io::repeat(b'1');
     let error = memory::bounded(0, || mtx::read::<f64>(REAL.as_bytes().chain(endless)));
     assert_eq!(

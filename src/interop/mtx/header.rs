@@ -10,6 +10,8 @@ use std::io::Read;
 const LIMIT_BYTES: usize = 1 << 20;
 /// The word that files begin with.
 pub(super) const BANNER: &str = "%%MatrixMarket";
+/// What SciPy calls integers that have no sign.
+const UNSIGNED: &str = "unsigned-integer";
 
 /// A closed set of words of the first line.
 macro_rules! words {
@@ -49,7 +51,7 @@ words! {
     Field, "real, integer, complex or pattern":
     /// Decimal fractions.
     Real = "real",
-    /// Integers.
+    /// Integers; in files of SciPy also `unsigned-integer`.
     Integer = "integer",
     /// Pairs of decimal fractions.
     Complex = "complex",
@@ -235,7 +237,10 @@ fn banner(line: &str) -> Result<(Format, Field, Symmetry), &'static str> {
         return Err("matrix");
     }
     let format = Format::from_word(word()).ok_or(Format::EXPECTED)?;
-    let field = Field::from_word(word()).ok_or(Field::EXPECTED)?;
+    let field = match word() {
+        unsigned if unsigned.eq_ignore_ascii_case(UNSIGNED) => Field::Integer,
+        word => Field::from_word(word).ok_or(Field::EXPECTED)?,
+    };
     let symmetry = Symmetry::from_word(word()).ok_or(Symmetry::EXPECTED)?;
     if words.next().is_some() {
         return Err("five words");

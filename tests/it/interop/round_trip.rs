@@ -1,9 +1,9 @@
 //! What is written is read, bit for bit.
 
-use lensor::Tensor;
 use lensor::dtype::{DType, DTypeVisitor, FileElement, SameBits};
 use lensor::interop::mtx::{self, Symmetry};
 use lensor::storage::Sparse;
+use lensor::{Error, Tensor};
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use std::collections::BTreeMap;
 
@@ -146,6 +146,15 @@ fn a_saved_file_is_opened() {
     assert_eq!(header.dtype(), Some(DType::F64));
     assert_eq!(header.symmetry(), Symmetry::General);
     assert_eq!((header.format(), header.field()), (mtx::Format::Coordinate, mtx::Field::Real));
+}
+
+/// What SciPy calls integers without a sign are integers.
+#[test]
+fn unsigned_integers_are_read() {
+    let file = b"%%MatrixMarket matrix coordinate unsigned-integer general\n%\n1 2 1\n1 2 18446744073709551615\n";
+    assert_eq!(mtx::Header::parse(file).unwrap().field(), mtx::Field::Integer);
+    assert_eq!(mtx::read::<u64>(&file[..]).unwrap().to_vec().unwrap(), [0, u64::MAX]);
+    assert!(matches!(mtx::read::<i64>(&file[..]), Err(Error::Line { line: 4, .. })));
 }
 
 /// Around each middle of two neighbours, and on it.
