@@ -8,7 +8,7 @@ use crate::map::AddressMap;
 use crate::shape::Shape;
 use crate::storage::{Held, read_elements};
 use crate::tensor::Tensor;
-use ::dlpark::ffi::DLDevice;
+use ::dlpark::ffi::DLDeviceType;
 use ::dlpark::{DlpackFlags, Managed, ManagedTensorBase};
 use std::fmt::{self, Debug, Formatter};
 use std::ptr::NonNull;
@@ -178,11 +178,10 @@ where
 {
     let found = managed.validate().map_err(malformed)?;
     Shape::check_rank(found.ndim())?;
-    if found.device() != DLDevice::CPU {
-        return Err(malformed(format!(
-            "it lies on a device of type {}",
-            found.device().device_type.0
-        )));
+    // Whatever its number: some count several devices in the memory of the processor.
+    let device = found.device().device_type;
+    if device != DLDeviceType::CPU {
+        return Err(malformed(format!("it lies on a device of type {}", device.0)));
     }
     if found.dtype() != described::<T>() {
         let found = in_words(found.dtype());

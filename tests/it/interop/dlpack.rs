@@ -119,6 +119,10 @@ fn descriptors_are_read() {
     assert_eq!(read(&[], &[], 8), [12]);
     assert_eq!(read(&[0, 7], &[99, -99], 0), [0; 0]);
     assert_eq!(read(&[1], &[i64::MAX], 4), [11]);
+    // Some count several processors.
+    let second: Dlpack = described(vec![7_i32], I32, &[1], &[1], |t| t.device.device_id = 1);
+    // SAFETY: the buffer has one element.
+    assert_eq!(unsafe { import::<i32, _>(second) }.unwrap().to_vec().unwrap(), [7]);
     let legacy: Managed<DLManagedTensor> =
         described(vec![1_i32, 2, 3, 4], I32, &[2, 2], &[1, 2], |t| {
             t.strides = std::ptr::null_mut();
