@@ -2,7 +2,7 @@
 
 use super::Compute;
 use crate::error::{Error, Result};
-use crate::expr::{MOST_BYTES, assign_dense, block_starts, moved, selectors};
+use crate::expr::{MOST_BYTES, assign_dense, assign_part, block_starts, finish, moved, selectors};
 use crate::kernel::{PARALLEL, at_once, threads};
 use crate::map::AddressMap;
 use crate::storage::Writer;
@@ -48,10 +48,11 @@ pub(super) fn assign_in_boxes<C: Compute, W: Writer<Elem = C::Elem>>(
     {
         return Ok(());
     }
-    for ranges in boxes {
+    let done = boxes.try_for_each(|ranges| {
         let results = part(&ranges)?;
-        let written = out.view_mut().select(selectors(&ranges))?.assign(results);
-        written.map_err(|error| moved(error, &ranges))?;
-    }
-    Ok(())
+        let mut own = Tensor::from_parts(map.clone(), &mut *storage).select(selectors(&ranges))?;
+        let (map, storage) = own.parts_mut();
+        assign_part(&results, map, storage).map_err(|error| moved(error, &ranges))
+    });
+    done.and(finish(map, storage))
 }

@@ -4,7 +4,8 @@
 use super::eval::{check_stretches, elements, fill};
 use super::node::Node;
 use super::prepare;
-use crate::error::{Error, Result, StorageError};
+use super::sink::{failed_at, finish};
+use crate::error::{Error, Result};
 use crate::kernel::Filled;
 use crate::map::AddressMap;
 use crate::shape::Shape;
@@ -46,10 +47,20 @@ pub(crate) fn write_elements<T: Copy + Send + Sync>(
     addresses: &[usize],
     values: &[T],
 ) -> Result<()> {
+    let done = write_part(map, storage, addresses, values);
+    done.and(finish(map, storage))
+}
+
+/// The same of a part of what is assigned.
+pub(super) fn write_part<T: Copy + Send + Sync>(
+    map: &AddressMap,
+    storage: &mut dyn Writer<Elem = T>,
+    addresses: &[usize],
+    values: &[T],
+) -> Result<()> {
     let Some(slice) = storage.as_mut_slice() else {
         let written = storage.write_at(addresses, values);
-        let finished = storage.blocks_mut().map_or(Ok(()), |blocks| blocks.finish());
-        return written.and(finished).map_err(|source| failed_at(map, source));
+        return written.map_err(|source| failed_at(map, source));
     };
     let len = slice.len();
     for (&address, &value) in addresses.iter().zip(values) {
@@ -57,10 +68,4 @@ pub(crate) fn write_elements<T: Copy + Send + Sync>(
         *slice.get_mut(address).ok_or_else(beyond)? = value;
     }
     Ok(())
-}
-
-/// An error of storage, with the first index that `map` shows it at.
-pub(crate) fn failed_at(map: &AddressMap, source: StorageError) -> Error {
-    let index = map.to_global(source.address).next().map(|index| index.to_vec());
-    Error::Storage { index, source }
 }

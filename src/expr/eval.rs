@@ -6,7 +6,7 @@ pub(super) use in_order::whole;
 
 use super::node::{Node, Tree};
 use super::prepared::Prepared;
-use super::sink::store;
+use super::sink::{finish, store};
 use super::{Access, Expr, defers, locate, prepare, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
@@ -155,6 +155,17 @@ pub(super) fn assign<T: Copy + Send + Sync>(
     map: &AddressMap,
     storage: &mut dyn Writer<Elem = T>,
 ) -> Result<()> {
+    let done = assign_part(e, map, storage);
+    done.and(finish(map, storage))
+}
+
+/// The same of a part of what is assigned: [`finish`] ends the writing of all.
+#[inline(never)]
+pub(crate) fn assign_part<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    map: &AddressMap,
+    storage: &mut dyn Writer<Elem = T>,
+) -> Result<()> {
     if let Some(done) = assign_without_plan(e, map, storage) {
         return done.map_err(|stop| located(e, map, stop));
     }
@@ -172,7 +183,7 @@ pub(super) fn assign<T: Copy + Send + Sync>(
     assign_blocks(e, &shape, map, storage)
 }
 
-/// [`assign`] to a destination that can take it, every element of which is computed.
+/// [`assign_part`] to a destination that can take it, every element of which is computed.
 #[inline(never)]
 pub(super) fn assign_blocks<T: Copy + Send + Sync>(
     e: &dyn Node<T>,

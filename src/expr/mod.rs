@@ -51,9 +51,9 @@ pub use deferred::Prepare;
 pub(crate) use deferred::{
     Hold, Missing, SharedResult, deferred_of, defers, prepare, prepare_all, prepared,
 };
-pub(crate) use elements::{elements_at, failed_at, fill_all, write_elements};
+pub(crate) use elements::{elements_at, fill_all, write_elements};
 pub use elementwise::*;
-pub(crate) use eval::{UNPLANNED_ELEMENTS, is_small, small_elements, small_in_words};
+pub(crate) use eval::{UNPLANNED_ELEMENTS, assign_part, is_small, small_elements, small_in_words};
 pub use explain::Explanation;
 pub(crate) use explain::{NOT_COMPUTED, bytes_read, densely};
 pub use lazy::Lazy;
@@ -69,6 +69,7 @@ pub(crate) use rows::{
     COPIED, COPIED_BYTES, MIN_READ, RowReader, Rows, TRANSPOSED, lies_transposed,
 };
 pub use scalar::Scalar;
+pub(crate) use sink::{failed_at, finish};
 pub use sparse::{Densely, ZipStored, zip_stored};
 pub(crate) use sparse::{
     Gathered, assign_dense, check_copies, check_reads, deferred_of_stored, for_each_fiber,

@@ -21,7 +21,7 @@ fn failed(source: StorageError) -> Stop {
 }
 
 /// Evaluates `source`, which reads the leaves of `e`, box by box to storage that is not memory; with `old`, on top
-/// of the elements it has.
+/// of the elements it has. [`finish`] ends the writing.
 #[inline(never)]
 pub(super) fn store<T: Copy + Send + Sync>(
     source: &dyn Source<T>,
@@ -58,6 +58,27 @@ fn located(stop: Stop, grid: &Grid, map: &AddressMap) -> Stop {
     }
 }
 
+/// Ends the writing of one assignment to a view of storage.
+pub(crate) fn finish<T: Copy + Send + Sync>(
+    map: &AddressMap,
+    storage: &mut dyn Writer<Elem = T>,
+) -> Result<()> {
+    let finished = storage.blocks_mut().map_or(Ok(()), |blocks| blocks.finish());
+    finished.map_err(|source| {
+        let grid = Access::grid(&*storage);
+        match grid.and_then(|grid| first_in_block(&grid, map, source.address)) {
+            Some(index) => Error::Storage { index: Some(index.to_vec()), source },
+            None => failed_at(map, source),
+        }
+    })
+}
+
+/// An error of storage, with the first index that `map` shows it at.
+pub(crate) fn failed_at(map: &AddressMap, source: StorageError) -> Error {
+    let index = map.to_global(source.address).next().map(|index| index.to_vec());
+    Error::Storage { index, source }
+}
+
 /// Storage that is written in runs.
 struct RunSink<'s, T> {
     storage: &'s mut dyn Writer<Elem = T>,
@@ -84,9 +105,7 @@ impl<'s, T: Copy + Send + Sync> RunSink<'s, T> {
     ) -> Result<(), Stop> {
         let open = Where::Listed { addresses: Vec::new(), order: Vec::new() };
         let mut sink = RunSink { storage, open };
-        let done = evaluate_to(source, extents, operands, old, &mut Sinks::One(&mut sink));
-        let finished = sink.storage.blocks_mut().map_or(Ok(()), |blocks| blocks.finish());
-        done.and(finished.map_err(failed))
+        evaluate_to(source, extents, operands, old, &mut Sinks::One(&mut sink))
     }
 }
 
@@ -169,7 +188,7 @@ impl<'s, T: Copy + Send + Sync> BlockSink<'s, T> {
         let done = evaluate_to(source, extents, operands, old, &mut Sinks::Many(&several));
         match done {
             Err(Stop::Done) => None,
-            done => Some(done.and(blocks.finish().map_err(failed))),
+            done => Some(done),
         }
     }
 

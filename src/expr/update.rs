@@ -5,7 +5,7 @@ use super::eval::{destination, one_tile, run, whole};
 use super::leaf::LeafRow;
 use super::node::fill_bound;
 use super::operands::Function;
-use super::sink::store;
+use super::sink::{finish, store};
 use super::sparse::StoredCursor;
 use super::{
     Apply, Expr, IntoExpr, Lazy, Scalar, boxes_of, erased, eval, locate, moved, prepare, selectors,
@@ -139,7 +139,8 @@ where
         }
         _ => store(&source, &e, &shape, map, storage, true),
     };
-    done.map_err(|stop| locate::explain_stop(&e, &shape, map, stop, Some(fault)))
+    let finished = finish(map, storage);
+    done.map_err(|stop| locate::explain_stop(&e, &shape, map, stop, Some(fault))).and(finished)
 }
 
 /// An update in place: the old elements of a tile are its first operand.

@@ -3,8 +3,9 @@
 use super::densely::MOST;
 use super::{evaluate, stored_count};
 use crate::error::Result;
+use crate::expr::elements::write_part;
 use crate::expr::node::{Node, Tree};
-use crate::expr::{Access, Scalar, eval, write_elements};
+use crate::expr::{Access, Scalar, eval};
 use crate::map::{AddressMap, Layout};
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
@@ -56,7 +57,7 @@ pub(in crate::expr) fn assign_sparsely<T: Copy + Send + Sync>(
             map.addresses_at(storage.addresses(), &mut found);
             addresses = Cow::Owned(found);
         }
-        write_elements(map, writer, &addresses, storage.values())
+        write_part(map, writer, &addresses, storage.values())
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::operand::{Arrangement, refill};
 use crate::error::{Error, Result};
-use crate::expr::{Gathered, block_starts, moved, selectors};
+use crate::expr::{Gathered, assign_part, block_starts, finish, moved, selectors};
 use crate::memory::resize;
 use crate::shape::Index;
 use crate::storage::Writer;
@@ -35,12 +35,12 @@ pub trait Destination<T> {
     /// What writing reports.
     fn store(&mut self, ranges: &[Range<usize>], results: &[T]) -> Result<()>;
 
-    /// Ends the writing of all boxes.
+    /// Ends the writing of boxes, `all` of them or those before an error.
     ///
     /// # Errors
     ///
     /// What writing reports.
-    fn finish(&mut self) -> Result<()>;
+    fn finish(&mut self, all: bool) -> Result<()>;
 }
 
 /// A view as a destination.
@@ -119,12 +119,15 @@ impl<W: Writer> Destination<W::Elem> for Arranged<'_, W> {
         if self.gathered.add(map, storage, results)? {
             return Ok(());
         }
-        let results = Tensor::new(part.shape(), results)?;
-        part.assign(results).map_err(|error| self.restored(error, ranges))
+        let results = Tensor::new(map.shape(), results)?;
+        assign_part(&results, map, storage).map_err(|error| self.restored(error, ranges))
     }
 
-    fn finish(&mut self) -> Result<()> {
+    fn finish(&mut self, all: bool) -> Result<()> {
         let (map, storage) = self.view.parts_mut();
-        std::mem::take(&mut self.gathered).replace(map, storage).map(drop)
+        if all && std::mem::take(&mut self.gathered).replace(map, storage)? {
+            return Ok(());
+        }
+        finish(map, storage).map_err(|error| self.restored(error, &[]))
     }
 }

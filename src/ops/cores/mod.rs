@@ -153,7 +153,7 @@ impl Calls<'_> {
             let mut nothing = O::Vectors::default();
             return self.fill::<I, O>(operands, O::slices(&mut nothing), work);
         }
-        let (mut vectors, cut) = (O::Vectors::default(), self.cut(&sources));
+        let cut = self.cut(&sources);
         let written = self.results.iter().fold(0_usize, |sum, n| sum.saturating_add(*n)).max(1);
         // Of storage in blocks as many as are held, or it would be loaded again and again.
         let in_blocks =
@@ -173,6 +173,21 @@ impl Calls<'_> {
         if let Some(starts) = O::block_starts(out)? {
             boxes = boxes.in_blocks(starts, ELEMENTS_IN_BLOCKS / cut.each);
         }
+        let done = self.store::<I, O>(operands, boxes, out, kept, work);
+        let finished = O::finish(out, done.is_ok());
+        done.and(finished)
+    }
+
+    /// Makes all calls, box by box, with their results to destinations.
+    fn store<I: Inputs, O: Outputs>(
+        &self,
+        operands: &I::Operands<'_>,
+        boxes: Boxes,
+        out: &mut O::Destinations<'_>,
+        kept: bool,
+        work: &impl Work<I, O>,
+    ) -> Result<()> {
+        let (sources, mut vectors) = (I::sources(operands), O::Vectors::default());
         let mut failed: Option<(Vec<usize>, Cause)> = None;
         for ranges in boxes {
             // Boxes of whole blocks begin in row-major order, but have calls after those of later boxes.
@@ -206,7 +221,7 @@ impl Calls<'_> {
         }
         match failed {
             Some((index, source)) => Err(Error::Elementary { index, source }),
-            None => O::finish(out),
+            None => Ok(()),
         }
     }
 

@@ -82,7 +82,7 @@ pub trait Outputs: Sized {
         vectors: &Self::Vectors,
         ranges: &[Range<usize>],
     ) -> Result<()>;
-    fn finish(out: &mut Self::Destinations<'_>) -> Result<()>;
+    fn finish(out: &mut Self::Destinations<'_>, all: bool) -> Result<()>;
 }
 
 /// An operand, its element type erased.
@@ -233,8 +233,8 @@ impl<T: Copy + Send + Sync, const N: usize> Outputs for [T; N] {
         out.iter_mut().zip(vectors).try_for_each(|(out, vector)| out.store(ranges, vector))
     }
 
-    fn finish(out: &mut Self::Destinations<'_>) -> Result<()> {
-        out.iter_mut().try_for_each(|out| out.finish())
+    fn finish(out: &mut Self::Destinations<'_>, all: bool) -> Result<()> {
+        out.iter_mut().try_for_each(|out| out.finish(all))
     }
 }
 
@@ -338,8 +338,8 @@ macro_rules! outputs {
                 Ok(())
             }
 
-            fn finish(out: &mut Self::Destinations<'_>) -> Result<()> {
-                $(out.$k.finish()?;)*
+            fn finish(out: &mut Self::Destinations<'_>, all: bool) -> Result<()> {
+                $(out.$k.finish(all)?;)*
                 Ok(())
             }
         }

@@ -2,6 +2,8 @@
 
 use super::blocks_of;
 use super::clones::Watched;
+use crate::support::pool;
+use lensor::gufunc::Gufunc;
 use lensor::prelude::*;
 use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked, Writer};
 use lensor::{Reader, StorageError};
@@ -215,6 +217,14 @@ fn an_error_names_the_block_that_was_not_stored() {
 struct HeldBack {
     below: BlockMemory<u32>,
     held: AtomicUsize,
+    ends: AtomicUsize,
+}
+
+impl HeldBack {
+    fn new(len: usize, block: usize) -> Self {
+        let (held, ends) = Default::default();
+        Self { below: blocks_of(&[len], &[block], &vec![0; len]), held, ends }
+    }
 }
 
 impl Blocks for HeldBack {
@@ -241,6 +251,7 @@ impl BlocksMut for HeldBack {
 
     fn finish(&self) -> Result<(), StorageError> {
         self.held.store(0, Ordering::Relaxed);
+        self.ends.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 }
@@ -248,7 +259,7 @@ impl BlocksMut for HeldBack {
 /// Assignments, flushes, the end of a cache and taking its storage end the writing of the storage below.
 #[test]
 fn what_the_storage_below_holds_back_is_finished() {
-    let storage = HeldBack { below: blocks_of(&[64], &[8], &[0; 64]), held: AtomicUsize::new(0) };
+    let storage = HeldBack::new(64, 8);
     let held = || storage.held.load(Ordering::Relaxed);
     let tensor = || Tensor::new([64], Chunked::new(&storage).unwrap().with_blocks(1)).unwrap();
     let mut t = tensor();
@@ -269,4 +280,27 @@ fn what_the_storage_below_holds_back_is_finished() {
     drop(t);
     assert_eq!(held(), 0);
     assert_eq!((tensor().get([63]), tensor().get([0]), tensor().get([33])), (Ok(5), Ok(6), Ok(2)));
+}
+
+/// However many boxes an assignment is computed in.
+#[test]
+fn writing_ends_once_for_each_assignment() {
+    let storage = HeldBack::new(1 << 17, 1 << 13);
+    let ended = |storage: &HeldBack| storage.ends.swap(0, Ordering::Relaxed);
+    let mut t = Tensor::new([1 << 17], Chunked::new(&storage).unwrap()).unwrap();
+    t.assign(7).unwrap();
+    assert_eq!(ended(&storage), 1);
+    t.map_in_place(|x| x + 1).unwrap();
+    assert_eq!(ended(&storage), 1);
+    let row = Tensor::full([1, 1 << 17], 9_u32).unwrap();
+    pool(1).install(|| row.max(0).assign_to(&mut t)).unwrap();
+    assert_eq!((ended(&storage), t.get([(1 << 17) - 1])), (1, Ok(9)));
+
+    let storage = HeldBack::new(256, 8);
+    let mut t = Tensor::new([256], Chunked::new(&storage).unwrap()).unwrap();
+    let first =
+        Gufunc::<[u32; 1], [u32; 1], _>::each("(n)->()", |[x], [mut out]| out[0] = x[0]).unwrap();
+    let rows = Tensor::full([1, 1 << 14], 5_u32).unwrap().broadcast([256, 1 << 14]).unwrap();
+    pool(1).install(|| first.call([&rows]).assign_to(&mut t)).unwrap();
+    assert_eq!((ended(&storage), t.get([255])), (1, Ok(5)));
 }
