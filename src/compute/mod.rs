@@ -28,6 +28,7 @@ pub(crate) use operators::{for_operands, reads};
 pub use pending::Pending;
 
 use crate::error::{Error, Result};
+use crate::expr::machinery::Kept;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, Explanation, IntoExpr, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepared, results,
@@ -65,6 +66,12 @@ pub trait Compute: Send + Sync + Sealed {
     /// Calls `visit` with the deferred operations that this one reads.
     #[doc(hidden)]
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
+
+    /// Refuses very many elements of sparse operands that would be read one by one, in boxes as in one.
+    #[doc(hidden)]
+    fn check_reads(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// Boxes within one another in its operands, whose computation needs stack.
     #[doc(hidden)]
@@ -123,6 +130,10 @@ impl<C: Compute + ?Sized> Compute for &C {
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         (**self).deferred(visit);
+    }
+
+    fn check_reads(&self) -> Result<()> {
+        (**self).check_reads()
     }
 
     fn depth(&self) -> usize {
@@ -203,6 +214,14 @@ impl<C: Compute> Deferred<C> {
         self.shared.get_or_init(Arc::default).clone()
     }
 
+    /// What the deferred operations that it reads compute, if it has results and is not refused.
+    fn results_of_leaves(&self, count: usize) -> Result<Kept<'_>> {
+        if count > 0 {
+            self.operation.check_reads()?;
+        }
+        prepared(count > 0, &mut |visit| self.operation.deferred(visit))
+    }
+
     results!(C::Elem, Pending<&C>, |deferred, out| {
         shape: deferred.operation.shape(),
         #[inline(never)]
@@ -210,8 +229,7 @@ impl<C: Compute> Deferred<C> {
             // Read where it was made: moving it just after takes longer.
             let made = deferred.operation.layout();
             let map = made.as_ref().map_err(Error::copy)?;
-            let _results_of_leaves =
-                prepared(map.count() > 0, &mut |visit| deferred.operation.deferred(visit))?;
+            let _results_of_leaves = deferred.results_of_leaves(map.count())?;
             let data = deferred.operation.collect(map.count())?;
             Ok(Tensor::from_parts(made?, data))
         },
@@ -227,13 +245,11 @@ impl<C: Compute> Deferred<C> {
             if layout == map.clone().moved_down(span.start)?
                 && let Some(slice) = storage.as_mut_slice().and_then(|slice| slice.get_mut(span))
             {
-                let _results_of_leaves =
-                    prepared(layout.count() > 0, &mut |visit| deferred.operation.deferred(visit))?;
+                let _results_of_leaves = deferred.results_of_leaves(layout.count())?;
                 return deferred.operation.fill(inner::slots(slice)).map(drop);
             }
             out.address_map().check_injective()?;
-            let _results_of_leaves =
-                prepared(layout.count() > 0, &mut |visit| deferred.operation.deferred(visit))?;
+            let _results_of_leaves = deferred.results_of_leaves(layout.count())?;
             assign_in_boxes(&deferred.operation, &layout, out)
         },
         explain: deferred.operation.explain(),

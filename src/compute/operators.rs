@@ -30,9 +30,17 @@ macro_rules! for_operands {
 }
 pub(crate) use for_operands;
 
-/// What a [`Compute`] reads: these fields.
+/// What a [`Compute`] reads: all elements of these fields, one by one. After `deferred:`, what is deferred in them.
 macro_rules! reads {
-    ($first:ident $(, $other:ident)*) => {
+    ($($field:ident),+) => {
+        $crate::compute::reads!(deferred: $($field),+);
+
+        fn check_reads(&self) -> $crate::error::Result<()> {
+            $($crate::expr::check_operand(&self.$field)?;)+
+            Ok(())
+        }
+    };
+    (deferred: $first:ident $(, $other:ident)*) => {
         fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn $crate::expr::Prepare)) {
             $crate::expr::deferred_of(&self.$first, visit);
             $($crate::expr::deferred_of(&self.$other, visit);)*

@@ -173,6 +173,9 @@ pub(crate) fn assign_part<T: Copy + Send + Sync>(
     if shape.contains(&0) {
         return Ok(());
     }
+    if storage.stored_mut().is_some() && !sparse::all_stored(e) {
+        sparse::check_copies(e, map.count())?;
+    }
     let _results = prepare(e)?;
     if let Some(done) = sparse::assign_entries(e, &shape, map, storage) {
         return done;

@@ -72,8 +72,8 @@ pub use scalar::Scalar;
 pub(crate) use sink::{failed_at, finish};
 pub use sparse::{Densely, ZipStored, zip_stored};
 pub(crate) use sparse::{
-    Gathered, assign_dense, check_copies, check_reads, deferred_of_stored, for_each_fiber,
-    for_each_stored, is_searched,
+    Gathered, assign_dense, check_copies, check_operand, check_reads, deferred_of_stored,
+    for_each_fiber, for_each_stored, has_entries, is_searched,
 };
 pub(crate) use {implement::*, tables::*, update::update_with};
 

@@ -1,7 +1,7 @@
 //! Evaluation in row-major pieces, for results that are not to be kept whole.
 
 use super::{
-    Boxes, Expr, IntoExpr, Lazy, MOST_BYTES, box_shape, check_copies, defers, erased, prepare,
+    Boxes, Expr, IntoExpr, Lazy, MOST_BYTES, box_shape, check_operand, defers, erased, prepare,
     room, selectors, starts_of_operand,
 };
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ pub(crate) fn elements<E: Expr>(e: &Lazy<E>) -> Result<Cow<'_, [E::Elem]>> {
     match row_major(e) {
         Some(elements) => Ok(Cow::Borrowed(elements)),
         None => {
-            check_copies(e, e.shape()?.count()?)?;
+            check_operand(e)?;
             Ok(Cow::Owned(e.to_vec()?))
         }
     }
@@ -118,7 +118,7 @@ pub(crate) fn for_each_box<E: Expr, X: From<Error>>(
     visit: Visit<'_, E::Elem, X>,
 ) -> Result<(), X> {
     let shape = e.shape()?;
-    check_copies(e, shape.count()?)?;
+    check_operand(e)?;
     let _results = prepare(e)?;
     if let Some(elements) = row_major(e) {
         return for_each_part(&[], &shape, elements, most, visit);
@@ -146,7 +146,7 @@ pub(crate) fn boxes_of<E: Expr>(e: &E, shape: &Shape, most: usize) -> Result<Box
 }
 
 /// Boxes of results of type `T` that each need the whole of an axis of an operand, as [`boxes_of`], with `least` of them side
-/// by side; the other axes are those of the operand, which is refused as a whole if it is sparse and large.
+/// by side; the other axes are those of the operand.
 pub(crate) fn boxes_along<T, E: Expr>(
     e: &E,
     results: &Shape,
@@ -154,7 +154,6 @@ pub(crate) fn boxes_along<T, E: Expr>(
     limit: usize,
     least: usize,
 ) -> Result<Boxes> {
-    check_copies(e, e.shape()?.count()?)?;
     let most = MOST_BYTES / size_of::<T>().max(1);
     let limit = room(e, limit).map_or(limit, |room| room.min(most).max(limit));
     let boxes = Boxes::around(results, limit, |other| other == axis).at_least(least);

@@ -60,6 +60,11 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>
         self.request().deferred(visit);
     }
 
+    fn check_reads(&self) -> Result<()> {
+        let request = self.request();
+        request.check_reads(&*request.fitted(None)?)
+    }
+
     fn depth(&self) -> usize {
         self.depth_of_operands()
     }
@@ -198,6 +203,7 @@ where
             let request = self.call.request();
             let fit = request.fitted(None)?;
             if fit.has_calls() {
+                request.check_reads(&fit)?;
                 prepare_all(&mut |visit| request.deferred(visit), kept)?;
             }
             request.vectors(&fit)

@@ -110,7 +110,18 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
 
     /// Computes the deferred operations that operands and mask read, if there is a call.
     pub(super) fn results_of_operands(&self, fit: &Fit) -> Result<Kept<'c>> {
+        self.check_reads(fit)?;
         prepared(fit.has_calls(), &mut |visit| self.deferred(visit))
+    }
+
+    /// Refuses very many elements of sparse operands, before what is deferred among operands is computed.
+    pub(super) fn check_reads(&self, fit: &Fit) -> Result<()> {
+        let mut deferred = false;
+        self.deferred(&mut |_| deferred = true);
+        if deferred && fit.has_calls() {
+            self.prepared(fit)?;
+        }
+        Ok(())
     }
 
     /// The deferred operations that operands and mask read.

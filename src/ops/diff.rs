@@ -86,7 +86,7 @@ impl<T: Arithmetic> Compute for Differences<'_, T> {
         self.e.view().slice(self.axis, self.n.min(extent)..)?.shape()
     }
 
-    reads!(e);
+    reads!(deferred: e);
 
     fn fill(&self, out: &mut [MaybeUninit<T>]) -> Result<Filled> {
         kernel::copy(&self.collect(out.len())?, out)

@@ -1,6 +1,6 @@
 //! Assignment to sparse storage: entries are merged, and elements without one are not visited.
 
-use super::{check_copies, evaluate, stored_count};
+use super::{evaluate, stored_count};
 use crate::error::{Error, Result};
 use crate::expr::boxed::borrowed;
 use crate::expr::node::Node;
@@ -12,7 +12,8 @@ use crate::storage::{Reader, StoredMut, Writer, sort_entries};
 use crate::tensor::stored::{reached, read};
 use std::ops::Range;
 
-/// Assigns `e` to a view of sparse storage; `None` if the storage is not sparse.
+/// Assigns `e`, which [`check_copies`](super::check_copies) does not refuse, to a view of sparse storage; `None` if the
+/// storage is not sparse.
 ///
 /// The entries of the view give way to those of `e` that differ from the fill value of the storage. A
 /// sparse source of another fill value would make an entry of every element: it may do so if it stores
@@ -30,9 +31,9 @@ pub(in crate::expr) fn assign_entries<T: Copy + Send + Sync>(
         let whole = map.count() == len && storage.owns_fill();
         return Some(sparse(e, shape, map, storage, stored, whole));
     }
-    let done = check_copies(e, map.count()).and_then(|()| {
-        let mut source = borrowed(e);
-        source.rewrite(&mut |map| map.stretched(shape, Align::Right))?;
+    let mut source = borrowed(e);
+    let stretched = source.rewrite(&mut |map| map.stretched(shape, Align::Right));
+    let done = stretched.and_then(|()| {
         assign_dense(map, writer, boxes_of(&source, shape, AT_ONCE)?, &|_, ranges| {
             let part = Lazy(source.by_ref()).select(selectors(ranges))?.eval();
             Ok(part.map_err(|error| moved(error, ranges))?.into_storage())

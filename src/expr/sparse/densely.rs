@@ -27,9 +27,19 @@ pub(crate) fn check_reads(e: &dyn Tree, count: usize) -> Result<()> {
 
 /// The same of what is copied whole; constants, which store nothing, have errors of their own.
 pub(crate) fn check_copies(e: &dyn Tree, count: usize) -> Result<()> {
+    if has_entries(e) { check_reads(e, count) } else { Ok(()) }
+}
+
+/// The same of an operand that is read whole.
+pub(crate) fn check_operand(e: &dyn Tree) -> Result<()> {
+    if has_entries(e) { check_reads(e, e.shape()?.count()?) } else { Ok(()) }
+}
+
+/// Whether a sparse leaf has entries.
+pub(crate) fn has_entries(e: &dyn Tree) -> bool {
     let mut entries = false;
     e.leaves(&mut |leaf| entries |= matches!(leaf.access, Access::Stored { count: 1.. }));
-    if entries { check_reads(e, count) } else { Ok(()) }
+    entries
 }
 
 /// An expression whose sparse leaves are read as if they were not, see [`Lazy::densely`].

@@ -18,7 +18,7 @@ pub use cursor::{Block, Maps, Share, StoredCursor, StoredLeaf};
 pub(crate) use dense::is_searched;
 pub(super) use dense::{assign_sparsely, eval_sparsely, worthwhile};
 pub use densely::Densely;
-pub(crate) use densely::{check_copies, check_reads};
+pub(crate) use densely::{check_copies, check_operand, check_reads, has_entries};
 pub(crate) use fibers::for_each_fiber;
 pub use zip::{ZipStored, zip_stored};
 

@@ -2,7 +2,7 @@
 
 use super::{ELEMENTS_AT_ONCE, MOST_ELEMENTS_AT_ONCE, product};
 use crate::error::Result;
-use crate::expr::{Access, Boxed, Expr, Lazy, TRANSPOSED, check_copies, erased, first_error};
+use crate::expr::{Access, Boxed, Expr, Lazy, TRANSPOSED, check_operand, erased, first_error};
 use crate::expr::{for_each_piece, lies_transposed, room, selectors};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape, collect_inline};
@@ -281,7 +281,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
             sparse |= matches!(leaf.access, Access::Stored { .. });
         });
         let whole = erased(e);
-        check_copies(&whole, shape.count()?)?;
+        check_operand(&whole)?;
         let mut view = whole.clone();
         view.rewrite(&mut |map| {
             arrangement.arranged(map.stretched(&shape, Align::Right)?, loops.rank())

@@ -70,6 +70,9 @@ pub(super) fn merge_last<E: Expr>(a: &mut Lazy<E>, axes: &Axes) -> Result<Merged
 /// Operands that go together, if there is anything to compute from them.
 pub(super) type Together<A, B> = Option<(Lazy<A>, Lazy<B>)>;
 
+/// Operands of types `A` and `B` by reference that go together, and the shape of what is computed from them.
+pub(super) type Joint<'a, A, B> = (Shape, Together<<A as Expr>::Ref<'a>, <B as Expr>::Ref<'a>>);
+
 /// Two operands of one rank whose axes other than `axis` are stretched to one another, and their joint shape
 /// but for `axis`, whose extent is that of the second.
 ///

@@ -8,8 +8,10 @@ use crate::compute::Compute;
 use crate::dtype::{Cast, Order, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Explanation, Expr, Lazy, Prepare};
-use crate::expr::{bytes_read, deferred_of_stored, for_each_piece, for_each_stored, row_major};
+use crate::expr::{
+    Explanation, Expr, Lazy, Prepare, bytes_read, check_operand, deferred_of_stored,
+    for_each_piece, for_each_stored, row_major,
+};
 use crate::kernel::{Filled, inner, join, threads};
 use crate::memory::{try_with_capacity, zeros};
 use crate::shape::Shape;
@@ -216,6 +218,10 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<E, B> {
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         deferred_of_stored(&self.e.0, visit);
+    }
+
+    fn check_reads(&self) -> Result<()> {
+        if self.e.is_sparse() { Ok(()) } else { check_operand(&self.e) }
     }
 
     fn depth(&self) -> usize {

@@ -2,14 +2,14 @@
 
 use super::before::Before;
 use super::driver::{explain_lanes, zip_blocks};
-use super::extents::{MergedAxes, Together, merge_last, single, together};
+use super::extents::{Joint, MergedAxes, merge_last, single, together};
 use super::operand::Batch;
 use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, Lazy, UNPLANNED_ELEMENTS, boxes_along, bytes_read, check_copies,
-    selectors, selectors_around, small_in_words,
+    Boxes, Explanation, Expr, Lazy, UNPLANNED_ELEMENTS, boxes_along, bytes_read, check_operand,
+    has_entries, selectors, selectors_around, small_in_words,
 };
 use crate::kernel::{self, Filled, inner};
 use crate::map::{AddressMap, Select};
@@ -124,13 +124,11 @@ pub struct Lanewise<O, A, B = Alone> {
     b: Lazy<B>,
 }
 
-impl<O, A> Lanewise<O, A> {
+impl<O: LaneOperation<A::Elem>, A: Expr> Lanewise<O, A> {
     pub(super) fn new(operation: O, axis: usize, a: A) -> Self {
         Self::beside(operation, axis, a, Vec::new().into())
     }
-}
 
-impl<O: LaneOperation<A::Elem>, A: Expr> Lanewise<O, A> {
     /// An operation on all elements along several axes, which are one lane, in row-major order. Results that keep an axis
     /// have it in the place of a single one.
     pub(super) fn folding(operation: O, axes: Axes, a: A) -> Self {
@@ -151,8 +149,6 @@ impl<O, A, B> Lanewise<O, A, B> {
         Self { operation, axis, merged: None, keepdims: false, a: Lazy(a), b: Lazy(b) }
     }
 }
-
-type Joint<'a, A, B> = (Shape, Together<<A as Expr>::Ref<'a>, <B as Expr>::Ref<'a>>);
 
 impl<O, A: Expr, B: Expr> Lanewise<O, A, B>
 where
@@ -284,7 +280,16 @@ where
         Ok(extents.into())
     }
 
-    reads!(a, b);
+    reads!(deferred: a, b);
+
+    fn check_reads(&self) -> Result<()> {
+        let sparse = has_entries(&self.a) || has_entries(&self.b);
+        match if sparse { self.joint()?.1 } else { None } {
+            None => Ok(()),
+            Some((a, b)) if self.operation.is_apart(&a, &b)? => Ok(()),
+            Some((a, b)) => check_operand(&a).and(check_operand(&b)),
+        }
+    }
 
     fn fill(&self, out: &mut [MaybeUninit<O::Elem>]) -> Result<Filled> {
         if let Some(results) = self.few(out.len())? {
@@ -311,15 +316,11 @@ where
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
         let (shape, keeps) = (self.shape()?, self.operation.keeps_axis());
-        let is_apart = match self.joint()? {
-            (_, Some((a, b))) => self.operation.is_apart(&a, &b)?,
-            _ => true,
-        };
-        if keeps && !is_apart {
+        if keeps
+            && let (_, Some((a, b))) = self.joint()?
+            && !self.operation.is_apart(&a, &b)?
+        {
             return boxes_along::<O::Elem, _>(&self.a.0, &shape, self.axis, limit, 1);
-        }
-        if !is_apart {
-            check_copies(&self.a, self.a.shape()?.count()?)?;
         }
         Ok(Boxes::around(&shape, limit, |axis| keeps && axis == self.axis))
     }
@@ -328,10 +329,9 @@ where
         let (shape, operands) = self.joint()?;
         let own = ranges.iter().enumerate().filter(|(axis, _)| !self.ones().contains(axis));
         let ranges: SmallVec<[Range<usize>; 4]> = own.map(|(_, range)| range.clone()).collect();
-        let ranges = &ranges[..];
-        let mut part = selectors(ranges);
+        let mut part = selectors(&ranges);
         if self.operation.keeps_axis() {
-            part = selectors_around(ranges, self.axis);
+            part = selectors_around(&ranges, self.axis);
         } else if self.axis <= ranges.len() {
             part.insert(self.axis, Select::All);
         }

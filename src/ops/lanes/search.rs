@@ -10,7 +10,8 @@ use crate::dtype::Sortable;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Elementwise, Explanation, Expr, Lazy, bytes_read, elements, row_major, selectors,
+    Boxes, Elementwise, Explanation, Expr, Lazy, bytes_read, check_operand, elements, row_major,
+    selectors,
 };
 use crate::kernel::{Filled, inner};
 use crate::memory::{resize, try_with_capacity, zeros};
@@ -86,7 +87,11 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
         self.needles.shape()
     }
 
-    reads!(sorted, needles);
+    reads!(deferred: sorted, needles);
+
+    fn check_reads(&self) -> Result<()> {
+        check_operand(&self.sorted)
+    }
 
     fn fill(&self, out: &mut [MaybeUninit<usize>]) -> Result<Filled> {
         if out.is_empty() {

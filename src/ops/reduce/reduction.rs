@@ -147,6 +147,12 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
         deferred_of_stored(&self.e, visit);
     }
 
+    #[inline(never)]
+    fn check_reads(&self) -> Result<()> {
+        let refused = check_reads(&self.e, self.e.shape()?.count()?);
+        refused.or_else(|error| if fold::is_sparse(&erased(&self.e)) { Ok(()) } else { Err(error) })
+    }
+
     fn depth(&self) -> usize {
         self.e.depth()
     }
@@ -185,12 +191,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
     #[inline(never)]
     fn boxes(&self, limit: usize) -> Result<Boxes> {
         // Where entries are stored is found once.
-        let limit = if fold::is_sparse(&erased(&self.e)) {
-            usize::MAX
-        } else {
-            check_reads(&self.e, self.e.shape()?.count()?)?;
-            limit
-        };
+        let limit = if fold::is_sparse(&erased(&self.e)) { usize::MAX } else { limit };
         Ok(Boxes::new(self.shape()?, limit).at_least(fold::SIDE_BY_SIDE))
     }
 

@@ -7,8 +7,7 @@ use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, FAR, Lazy, box_shape, bytes_read, check_copies, first_error, room,
-    row_major,
+    Boxes, Explanation, Expr, FAR, Lazy, box_shape, bytes_read, first_error, room, row_major,
 };
 use crate::kernel::{Components, Filled, Slots, Taps, inner, threads};
 use crate::memory::{list, try_with_capacity};
@@ -54,7 +53,6 @@ where
         for axis in (0..kernel.shape()?.rank()).filter(|_| self.flipped) {
             kernel = kernel.flip(axis)?;
         }
-        check_copies(&kernel, kernel.shape()?.count()?)?;
         let weights = kernel.eval().map_err(|error| first_error(&self.kernel, error))?;
         Ok(weights.into_storage())
     }

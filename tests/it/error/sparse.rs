@@ -1,12 +1,12 @@
 //! Broken sparse structures, results that would turn dense, and sizes beyond 2^32: every error with its
 //! text, and no panic.
 
-use crate::support::{Broken, fails, pool};
+use crate::support::{Broken, fails};
 use lensor::error::SparseFlaw;
 use lensor::expr::zip_stored;
 use lensor::prelude::*;
 use lensor::reduce::Min;
-use lensor::storage::{Constant, Duplicates, FromFn, Sparse, SubBuffer};
+use lensor::storage::{Constant, Duplicates, Sparse, SubBuffer};
 use lensor::{Reader, StorageError, Stored};
 
 fn vector(len: usize, fill: i32, addresses: &[usize], values: &[i32]) -> Tensor<Sparse<i32>> {
@@ -173,31 +173,6 @@ fn nothing_turns_dense_silently() {
     assert_eq!(error, Error::WouldDensify { stored: 1, dense: 3 });
     t.zip_in_place(&a.view().flip(0).unwrap(), |x, y| x + y).unwrap();
     assert_eq!(t.storage().fill(), 2);
-}
-
-/// Operations that are assigned box by box are refused as a whole, by any number of threads.
-#[test]
-fn large_operands_are_refused_as_a_whole() {
-    let (rows, columns) = (1 << 17, 1 << 17);
-    let one = Sparse::from_sorted(rows * columns, 0_i64, vec![5], vec![7]).unwrap();
-    let x = Tensor::new([rows, columns], one).unwrap();
-    let d = Tensor::new([rows, columns], FromFn::new(rows * columns, |k| k as i64)).unwrap();
-    let refused = Error::WouldDensify { stored: 1, dense: rows * columns };
-    let mut out = Tensor::full([rows], 0).unwrap();
-    for threads in [1, 2] {
-        let e = &x * &d;
-        let mut turned = out.view_mut().flip(0).unwrap();
-        let found = pool(threads).install(|| e.sum(1).assign_to(&mut turned));
-        assert_eq!(found, Err(refused.clone()));
-    }
-    let mut far = Tensor::sparse([rows, columns], 0).unwrap();
-    for found in [
-        (&x * &d).cumsum(1).assign_to(&mut far),
-        (&x * &d).rolling(1, 1).max().assign_to(&mut far),
-        (&x * &d).sort(1, SortOrder::Ascending).assign_to(&mut far),
-    ] {
-        let Err(Error::WouldDensify { stored: 1, .. }) = found else { panic!("{found:?}") };
-    }
 }
 
 #[test]

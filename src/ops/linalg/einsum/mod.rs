@@ -9,8 +9,8 @@ use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Apply, BoxExpr, Explanation, Expr, IntoExpr, Lazy, MulOp, Prepare, bytes_read, deferred_of,
-    fill_all, first_fault,
+    Apply, BoxExpr, Explanation, Expr, IntoExpr, Lazy, MulOp, Prepare, bytes_read, check_operand,
+    deferred_of, fill_all, first_fault, has_entries,
 };
 use crate::kernel::inner::collect;
 use crate::kernel::{self, Filled};
@@ -281,6 +281,14 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         self.operands.iter().for_each(|operand| deferred_of(operand, visit));
+    }
+
+    fn check_reads(&self) -> Result<()> {
+        if !self.operands.iter().any(|operand| has_entries(operand)) {
+            return Ok(());
+        }
+        // Of an operand whose diagonal is taken no other elements are read.
+        self.terms(self.plan()?)?.iter().try_for_each(|(term, _)| check_operand(term))
     }
 
     fn depth(&self) -> usize {
