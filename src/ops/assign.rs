@@ -1,7 +1,7 @@
 //! Copies out of tensors and assignments into them.
 
 use crate::error::{Error, Result};
-use crate::expr::{BoxExpr, Lazy, Pairs};
+use crate::expr::{BoxExpr, Lazy, Pairs, check_operand};
 use crate::map::AddressMap;
 use crate::storage::{Reader, Sparse, Writer};
 use crate::tensor::Tensor;
@@ -154,7 +154,8 @@ impl<W: Writer> Tensor<W> {
     ///
     /// # Errors
     ///
-    /// What `f` returns, and as [`Self::assign`]; this view is unchanged if computing fails.
+    /// What `f` returns, and as [`Self::assign`]; this view is unchanged if computing fails. New elements that are not
+    /// sparse are all in memory before they take the place of old ones: [`Error::OutOfMemory`].
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -175,9 +176,14 @@ impl<W: Writer> Tensor<W> {
         let mut out = self.view_mut();
         let new = {
             let new = f(out.view())?;
-            match out.storage().stored().is_some() && new.is_sparse() {
-                true => Either::Left(new.eval_sparse()?),
-                false => Either::Right(new.eval()?),
+            let sparse = out.storage().stored().is_some();
+            if sparse && new.is_sparse() {
+                Either::Left(new.eval_sparse()?)
+            } else {
+                if sparse {
+                    check_operand(&new)?;
+                }
+                Either::Right(new.eval()?)
             }
         };
         match new {

@@ -124,3 +124,13 @@ fn large_operands_are_refused_before_deferred_ones_are_computed() {
     let mut out = Tensor::sparse([SIDE, SIDE], 0).unwrap();
     refused(out.assign(product()));
 }
+
+/// A dense result for sparse storage is not computed as a whole in silence.
+#[test]
+fn updates_refuse_large_operands() {
+    let (mut x, row) = (large(0_i32, 7), Tensor::full([SIDE], 0).unwrap());
+    refused(x.update(|old| Ok((old + &row).boxed())));
+    assert!(x.storage().iter().eq([(5, 7)]));
+    x.update(|old| Ok((old * 2).boxed())).unwrap();
+    assert!(x.storage().iter().eq([(5, 14)]));
+}
