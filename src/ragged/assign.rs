@@ -1,7 +1,7 @@
 //! Assignment: rows of a destination keep their lengths, those of the source have them or are stretched.
 
-use super::eval::{at_path, joined};
-use super::expr::{PairsRagged, RaggedExpr};
+use super::eval::at_path;
+use super::expr::{Ahead, PairsRagged, RaggedExpr};
 use super::form::{Axis, Extent, Form, path, shape_of};
 use super::joint::{ALL, Joint, tail_of};
 use super::places::{Lengths, Places, follow};
@@ -77,12 +77,16 @@ impl<W: Writer> Ragged<W> {
             return Err(refused());
         }
         let form = self.form()?;
-        // Nothing is computed for no items.
-        let source = match form.count() {
-            Ok(0) => e.outline(stretch)?,
-            _ => joined(e, stretch)?,
+        let (some, ahead) = (!matches!(form.count(), Ok(0)), e.ahead());
+        // Nothing is computed for no items, nor for rows that are known not to fit.
+        let mut source = match some && ahead != Ahead::Items {
+            true => e.joint(stretch)?,
+            false => e.outline(stretch)?,
         };
         check(&form, &source.form, stretches)?;
+        if some && ahead == Ahead::Items {
+            source = e.joint(stretch)?;
+        }
         let tail = tail_of(&form).min(source.tail);
         Ok(Joint { form, tail, kept: source.kept })
     }

@@ -300,7 +300,8 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     }
 
     /// The elements of all results, all calls, and where results go. These places `accept` holds against destinations,
-    /// before the rows of the mask are looked at, and before operands are computed if no length of a row depends on one.
+    /// before the rows of the mask are looked at, and both come before operands are computed if no length of a row
+    /// depends on one.
     fn computed<'a>(
         &'a self,
         kinds: &Kinds,
@@ -317,6 +318,11 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
         let mut plan = Plan::new(&self.0, &joints, kinds, stretch)?;
         let places = Places::new(kinds, &plan)?;
         accept(&places)?;
+        if let Some(mask) = &self.0.mask
+            && mask.ahead() < Ahead::Lengths
+        {
+            check_rows(mask, &plan.loops)?;
+        }
         // What is deferred is computed before elements.
         if most == Some(Ahead::Items) {
             let deferred = joints.iter_mut().zip(&operands);

@@ -127,6 +127,18 @@ fn what_is_not_needed_is_not_computed() {
     assert_eq!(lengths.assign_to(&mut short).unwrap_err(), error);
     let error = lengths.assign_to(&mut sums).unwrap_err();
     assert!(matches!(error, Error::Overflow { .. }), "{error}");
+    // So do assignments, and masks of other rows.
+    let (mut out, scanned) = (a.clone(), b.cumsum(1));
+    let longer = Error::RowLength { row: vec![0], axis: 1, items: 3, expected: 2 };
+    assert_eq!(out.assign(&scanned).unwrap_err(), longer);
+    assert_eq!(out.try_add_assign(&scanned).unwrap_err(), longer);
+    let dense = Tensor::from_nested([[i64::MAX, 1, 1]]).unwrap();
+    assert_eq!(out.assign(&dense.cumsum(1)).unwrap_err(), longer);
+    let copy = Gufunc::<[i64; 1], [i64; 1], _>::each("()->()", |[x], [mut out]| out[0] = x[0]);
+    let mask = Ragged::from_nested(vec![vec![true, true]]).unwrap();
+    let error = copy.unwrap().call_ragged([&scanned]).filter(&mask).or([0]).eval().err();
+    let shorter = Error::RowLength { row: vec![0], axis: 1, items: 2, expected: 3 };
+    assert_eq!(error, Some(shorter));
     // Operands fail by what is deferred in them first, of any of them, and only then by elements.
     let wrong = || Ragged::from_nested(vec![vec![300_i64, 0, 0]]).unwrap().lazy().cast::<u8>();
     let call = inner1d().call_ragged((wrong().cast::<i64>(), b.cumsum(1)));
