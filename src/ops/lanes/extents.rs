@@ -51,6 +51,14 @@ pub(super) fn single<E: Expr>(a: &Lazy<E>, axes: &Axes) -> Option<usize> {
     meant.next().filter(|_| meant.next().is_none())
 }
 
+/// An axis of extent 1 as a lane, where no axis is asked for and there is no room for one more. Without such an axis
+/// there are no elements.
+pub(super) fn spare<E: Expr>(a: &Lazy<E>, axes: &Axes) -> Option<usize> {
+    let shape = a.shape().ok().filter(|shape| shape.rank() == Shape::MAX_RANK)?;
+    let mask = axes.mask(shape.rank()).ok()?;
+    shape.iter().position(|&extent| extent == 1).filter(|_| !mask.contains(&true))
+}
+
 /// Makes axes one axis after all others.
 pub(super) fn merge_last<E: Expr>(a: &mut Lazy<E>, axes: &Axes) -> Result<MergedAxes> {
     let shape = a.shape()?;

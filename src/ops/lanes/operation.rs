@@ -2,7 +2,7 @@
 
 use super::before::Before;
 use super::driver::{explain_lanes, zip_blocks};
-use super::extents::{Joint, MergedAxes, merge_last, single, together};
+use super::extents::{Joint, MergedAxes, merge_last, single, spare, together};
 use super::operand::Batch;
 use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
@@ -138,9 +138,11 @@ impl<O: LaneOperation<A::Elem>, A: Expr> Lanewise<O, A> {
         {
             return Self::new(operation, axis, a.0);
         }
-        let merged = merge_last(&mut a, &axes);
+        let spare = spare(&a, &axes).filter(|_| !operation.keeps_axis());
+        let merged = merge_last(&mut a, &spare.map_or(axes, Axes::One));
         let axis = merged.as_ref().map_or(0, MergedAxes::axis);
-        Self { merged: Some(Box::new(merged)), ..Self::new(operation, axis, a.0) }
+        let (merged, keepdims) = (Some(Box::new(merged)), spare.is_some());
+        Self { merged, keepdims, ..Self::new(operation, axis, a.0) }
     }
 }
 

@@ -293,4 +293,8 @@ fn shapes_that_do_not_fit_are_those_errors_of_other_operations() {
     let error = einsum("...,a...->a...", (&deep, &deep)).shape().unwrap_err();
     assert_eq!(error, Error::RankLimit { rank: 65, limit: 64 });
     assert_eq!(einsum("...,...", (&deep, &deep)).shape().unwrap(), [1; 64]);
+    // Matrices have two axes behind those of the stack.
+    let error = einsum("...i,...i->...", (&deep, &deep)).shape().unwrap_err();
+    assert_eq!(error, Error::RankLimit { rank: 65, limit: 64 });
+    assert_eq!(einsum("...ij,...ij->...", (&deep, &deep)).to_vec(), Ok(vec![1]));
 }

@@ -40,7 +40,8 @@ use std::mem::MaybeUninit;
 /// The shape, and with it the result, is [`Error::Subscripts`] if the subscripts cannot be read or do not fit the
 /// operands, [`Error::Contraction`] if axes of one letter differ in extent (an extent of 1 does not stretch but below
 /// an ellipsis), [`Error::Operands`] if ellipses do not align, and [`Error::RankLimit`] and [`Error::ShapeOverflow`]
-/// for a result or a product on the way that is too large.
+/// for a result or a product on the way that is too large, as one of matrices is with more than 62 axes that are in
+/// both and in the result.
 ///
 /// ```
 /// use lensor::linalg::einsum;

@@ -189,6 +189,10 @@ impl Plan {
             let (summed, batch) = shared.iter().partition(|label| uses[usize::from(**label)] == 2);
             let only_right = right.iter().copied().filter(|label| !left.contains(label));
             let parts = Parts { batch, summed, left: only_left, right: only_right.collect() };
+            if !parts.summed.is_empty() {
+                // A stack of matrices.
+                Shape::check_rank(parts.batch.len() + 2)?;
+            }
             let step = Step::Pair { terms: [i, j], parts };
             self.shape(&step.result())?.count()?;
             terms.push(step.result());

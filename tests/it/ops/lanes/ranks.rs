@@ -332,3 +332,20 @@ fn complex_numbers_have_no_uniform_bins() {
     assert_eq!([Of::<bool>::BINS, Of::<u128>::BINS, Of::<f32>::BINS], [true; 3]);
     assert_eq!([Of::<Complex32>::BINS, Of::<Complex64>::BINS], [false; 2]);
 }
+
+/// Of no axes each element is a lane, for which there is room at the limit of the rank too.
+#[test]
+fn lanes_of_no_axes_are_the_elements() {
+    let mut shape = [1; 64];
+    shape[3] = 2;
+    let t = Tensor::from_vec(shape, vec![1.0, 2.0]).unwrap();
+    let median = t.median([]);
+    assert_eq!(median.shape().unwrap(), shape);
+    assert_eq!(median.to_vec().unwrap(), [1.0, 2.0]);
+    assert_eq!(median.keepdims().shape().unwrap(), shape);
+    let mut out = Tensor::full(shape, 0.0).unwrap();
+    t.mode([]).assign_to(&mut out.view_mut().flip(3).unwrap()).unwrap();
+    assert_eq!(out.to_vec().unwrap(), [2.0, 1.0]);
+    let refused = t.quantiles([], [0.5], Interpolation::Linear).shape();
+    assert_eq!(refused, Err(Error::RankLimit { rank: 65, limit: 64 }));
+}
