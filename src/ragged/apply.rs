@@ -4,6 +4,7 @@ use super::Stretch;
 use super::expr::{Ahead, IntoRagged, LazyRagged, RaggedExpr, RaggedRows};
 use super::form::{Extent, Extents, Form, join_kinds};
 use super::joint::Joint;
+use super::offsets::Offsets;
 use crate::error::{Error, Result};
 use crate::expr::machinery::Function;
 use crate::expr::sealed::Sealed;
@@ -177,6 +178,11 @@ impl<F: Op<A::Elems>, A: RaggedOperands> RaggedRows for ApplyRagged<F, A> {
 
     fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
         self.joined(stretch, |e| e.outline(stretch))
+    }
+
+    fn has_lengths(&self, rows: &Offsets) -> Result<bool> {
+        let operands = self.operands.each();
+        operands.iter().try_fold(false, |some, e| Ok(some || e.has_lengths(rows)?))
     }
 
     fn ahead(&self) -> Ahead {

@@ -26,7 +26,12 @@ pub(super) fn explain<E: RaggedExpr>(e: &E) -> Result<Explanation> {
     let rows = joint.form.rows().map_or(0, Offsets::rows);
     let items = joint.form.rows().map_or(0, Offsets::last);
     let mean = items as f64 / rows.max(1) as f64;
-    let head = format!("ragged {}: {rows} rows of {mean:.1} items on average", joint.form);
+    let offsets = match joint.form.rows() {
+        Some(rows) if !e.has_lengths(rows)? => ", offsets joined",
+        Some(_) => ", offsets shared",
+        None => "",
+    };
+    let head = format!("ragged {}: {rows} rows of {mean:.1} items on average{offsets}", joint.form);
     if ahead == Ahead::Items {
         // How items are read depends on where the results lie.
         let count = joint.form.count()?;

@@ -2,6 +2,7 @@
 
 use super::form::Extent;
 use super::joint::Joint;
+use super::offsets::Offsets;
 use super::{Ragged, Stretch};
 use crate::compute::{Compute, Deferred};
 use crate::error::Result;
@@ -59,6 +60,12 @@ pub trait RaggedRows: Send + Sync + Sealed {
     fn outline(&self, stretch: Stretch) -> Result<Joint<'static>> {
         let Joint { form, tail, .. } = self.joint(stretch)?;
         Ok(Joint { form, tail, kept: Vec::new() })
+    }
+
+    /// Whether the last rows of a leaf have these lengths.
+    fn has_lengths(&self, rows: &Offsets) -> Result<bool> {
+        let own = self.outline(Stretch::Rows)?.form;
+        Ok(own.rows().is_some_and(|own| own.has_lengths_of(rows)))
     }
 
     /// What is computed before the expression is.

@@ -21,7 +21,8 @@ macro_rules! of_rows {
         /// - one fixed axis in front of var ones: `r.sum(0)`. Item `j` of the result folds item `j` of the rows that
         ///   have one.
         ///
-        /// A row has the bits of the dense fold of its elements.
+        /// A row has the bits of the dense fold of its elements, unless fixed axes behind it stay and the last of them
+        /// has less than 8 indexes.
         ///
         /// # Errors
         ///

@@ -39,7 +39,8 @@ use std::sync::Arc;
 ///
 /// When it is computed: [`Error::WouldDensify`] if no operand is sparse; [`Error::Operands`] if the shapes do not
 /// align; [`Error::Cast`], [`Error::Arithmetic`] and [`Error::ElementOverflow`] with the first failing index;
-/// [`Error::Storage`] if a storage fails; [`Error::OutOfMemory`] if the result cannot be kept.
+/// [`Error::Storage`] if a storage fails; [`Error::OutOfMemory`] if the result cannot be kept. An index is one of the
+/// view that is computed, but of the function itself for views that repeat elements.
 ///
 /// ```
 /// use lensor::prelude::*;

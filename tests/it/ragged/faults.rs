@@ -199,6 +199,13 @@ fn printing_computes_nothing() {
     let text = norm().call_ragged([&call]).explain().unwrap().to_string();
     assert!(text.contains("as long as operands that are evaluated first make them"), "{text}");
 
+    // Offsets are those of an operand, or of none.
+    let others = Ragged::from_nested(vec![vec![1_i64], vec![], vec![1, 2]]).unwrap();
+    let text = (&r + 1).explain().unwrap().to_string();
+    assert!(text.contains("3 rows of 1.0 items on average, offsets shared"), "{text}");
+    let text = (&r + &others).explain().unwrap().to_string();
+    assert!(text.contains("3 rows of 1.3 items on average, offsets joined"), "{text}");
+
     let constant = Tensor::constant([1_usize << 40], 7_u8).unwrap();
     let views = Ragged::from_views([1], vec![0], vec![1 << 40], 1, constant).unwrap();
     assert_eq!(views.to_string(), "[[7, 7, 7, .., 7, 7, 7]]");
