@@ -2,8 +2,8 @@
 //!
 //! 1. Axes of extent 1 go away.
 //! 2. An axis that some operand repeats becomes two loops, repeats and period; a rotated axis is cut
-//!    where it wraps, or follows a table if it is short. So every operand is affine, or given by a table, in
-//!    every nest.
+//!    where it wraps, or follows a table if it is short. Where several operands wrap, those that seldom do are
+//!    cut. So every operand is affine, or given by a table, in every nest.
 //! 3. Loops are ordered by the stride of the output and merged where all operands allow.
 //! 4. Where the smallest stride of an operand is not innermost, that loop moves next to the innermost
 //!    one and both are blocked, so that the operand can be packed through a small square.
@@ -27,6 +27,7 @@ pub(super) use nest::nested;
 
 use super::{PARALLEL, TILE};
 use crate::error::Result;
+use crate::memory::push;
 use pieces::{LONGEST, Piece};
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -195,14 +196,14 @@ impl Blocking {
 const MOST_CUTS: usize = 8;
 /// Extent up to which a table serves in any case.
 const SHORT: usize = 16;
-/// Most nests of a plan, but for what is left over where loops are merged.
+/// Most nests of a plan, but for what is left over where loops are merged, and long axes that are cut beside tables.
 const MOST_NESTS: usize = 64;
 
 /// Plans loops over `extents` for `operands`, the output first.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a table of positions cannot be kept.
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if nests or a table of positions cannot be kept.
 pub(crate) fn plan<'a>(
     extents: &[usize],
     operands: &[Operand<'a>],
@@ -231,7 +232,7 @@ pub(crate) fn plan<'a>(
     loop {
         let chosen = choice.iter().zip(&pieces).map(|(&k, list)| &list[k]);
         let (nest, rest) = Nest::new(operands, chosen, &mut plan.tables, blocking);
-        plan.nests.push(nest);
+        push(&mut plan.nests, nest)?;
         plan.nests.extend(rest);
         if crate::grid::advance(&mut choice, |axis| pieces[axis].len()).is_none() {
             return Ok(plan);

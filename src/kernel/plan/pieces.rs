@@ -2,9 +2,11 @@
 
 use super::{AxisPattern, Loop, Operand, Pattern, PerOperand, Plan, Step, TableRef};
 use crate::error::Result;
-use crate::memory::{list, try_with_capacity};
+use crate::kernel::TILE;
+use crate::memory::{list, push, try_reserve};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A part of an axis in which every operand is affine or follows a table.
 pub(super) struct Piece {
@@ -22,74 +24,101 @@ impl<'a> Plan<'a> {
     ) -> Result<Vec<Piece>> {
         let patterns: PerOperand<AxisPattern<'a>> =
             operands.iter().map(|operand| operand.axes[axis]).collect();
-        if patterns.iter().all(|w| w.pattern == Pattern::Linear) {
-            return Ok(vec![self.piece(&patterns, 0, extent, false)?]);
-        }
-        if let Some(period) = common_period(&patterns, extent) {
-            let whole = extent / period * period;
-            let mut pieces = Vec::new();
-            for (low, high) in segments(&cuts(&patterns, 0, period), 0, period) {
-                let mut piece = self.piece(&patterns, low, high, false)?;
-                piece.loops.insert(0, repeats(&patterns, period, extent / period));
-                pieces.push(piece);
-            }
-            for (low, high) in segments(&cuts(&patterns, whole, extent), whole, extent) {
-                pieces.push(self.piece(&patterns, low, high, false)?);
-            }
-            if pieces.len() <= most_cuts + 1 {
-                return Ok(pieces);
-            }
-        }
-        let wraps: usize = patterns.iter().map(|w| wraps(w, extent)).fold(0, usize::saturating_add);
-        if wraps > most_cuts {
-            return self.tabulated(&patterns, extent, most_cuts > 0);
-        }
-        let cuts = cuts(&patterns, 0, extent);
-        let pieces = segments(&cuts, 0, extent);
-        pieces.map(|(low, high)| self.piece(&patterns, low, high, false)).collect()
-    }
-
-    /// The whole axis, with a table of positions for every operand that wraps: one as long as all of them take to start
-    /// over together, and one for what is left over, if the axis may be cut, or is very long.
-    fn tabulated(
-        &mut self,
-        patterns: &[AxisPattern<'a>],
-        extent: usize,
-        may_cut: bool,
-    ) -> Result<Vec<Piece>> {
-        let period = joint_period(patterns).filter(|_| may_cut || extent > LONGEST);
-        let period = period.map(|period| LONG.next_multiple_of(period));
-        let Some(period) = period.filter(|period| extent / 4 >= *period) else {
-            return Ok(vec![self.piece(patterns, 0, extent, true)?]);
-        };
-        let (times, whole) = (extent / period, extent / period * period);
-        let mut repeated = self.piece(patterns, 0, period, true)?;
-        repeated.loops.insert(0, repeats(patterns, period, times));
-        let mut pieces = try_with_capacity(2)?;
-        pieces.push(repeated);
-        if whole < extent {
-            pieces.push(self.piece(patterns, whole, extent, true)?);
-        }
+        let limits = Limits { most_cuts, is_long: extent > LONGEST };
+        let mut pieces = Vec::new();
+        self.add_pieces(&patterns, 0..extent, limits, &mut pieces)?;
         Ok(pieces)
     }
 
-    /// Digits `low..high`, with tables for operands that wrap if some may.
-    fn piece(
+    /// Adds the pieces of some digits. They are cut where an operand wraps if that is seldom; else a period of all that
+    /// wrap is repeated, or a table serves, unless cuts where some wrap leave a period of the others.
+    fn add_pieces(
         &mut self,
         patterns: &[AxisPattern<'a>],
-        low: usize,
-        high: usize,
-        wraps: bool,
-    ) -> Result<Piece> {
+        digits: Range<usize>,
+        limits: Limits,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<()> {
+        if let Some(periods) = self.periods(patterns, digits.clone())?
+            && periods.len() <= limits.most_cuts + 1
+        {
+            try_reserve(pieces, periods.len())?;
+            pieces.extend(periods);
+            return Ok(());
+        }
+        let wraps = |pattern: &AxisPattern<'a>| wraps(pattern, &digits);
+        if patterns.iter().map(wraps).fold(0, usize::saturating_add) <= limits.most_cuts {
+            for segment in segments(&cuts(patterns, digits.clone())?, &digits) {
+                push(pieces, self.piece(patterns, segment)?)?;
+            }
+            return Ok(());
+        }
+        let longest = limits.longest_table(digits.len());
+        let period = table_period(patterns, &digits, longest.min(LONGEST));
+        let most = limits.most_cuts_beside_tables(digits.len());
+        let seldom = patterns.iter().filter(|pattern| (1..=most).contains(&wraps(pattern)));
+        let seldom: PerOperand<AxisPattern<'a>> = seldom.copied().collect();
+        if period.is_none() && !seldom.is_empty() {
+            for segment in segments(&cuts(&seldom, digits.clone())?, &digits) {
+                self.add_pieces(patterns, segment, limits, pieces)?;
+            }
+            return Ok(());
+        }
+        let period = period.or_else(|| table_period(patterns, &digits, longest));
+        self.add_tabulated(patterns, digits, period, pieces)
+    }
+
+    /// Digits as the repeats of a period of all operands that wrap, if they have one, and what is left over.
+    fn periods(
+        &mut self,
+        patterns: &[AxisPattern<'a>],
+        digits: Range<usize>,
+    ) -> Result<Option<Vec<Piece>>> {
+        let Some(period) = common_period(patterns, &digits) else { return Ok(None) };
+        let (first, left) = first_and_left(&digits, period);
+        let mut pieces = Vec::new();
+        for segment in segments(&cuts(patterns, first.clone())?, &first) {
+            let mut piece = self.piece(patterns, segment)?;
+            piece.loops.insert(0, repeats(patterns, period, digits.len() / period));
+            pieces.push(piece);
+        }
+        for segment in segments(&cuts(patterns, left.clone())?, &left) {
+            pieces.push(self.piece(patterns, segment)?);
+        }
+        Ok(Some(pieces))
+    }
+
+    /// Adds some digits with a table of positions for every operand that wraps: of a period that is repeated, and of what
+    /// is left over, or of all digits.
+    fn add_tabulated(
+        &mut self,
+        patterns: &[AxisPattern<'a>],
+        digits: Range<usize>,
+        period: Option<usize>,
+        pieces: &mut Vec<Piece>,
+    ) -> Result<()> {
+        let Some(period) = period else { return push(pieces, self.piece(patterns, digits)?) };
+        let (first, left) = first_and_left(&digits, period);
+        let mut repeated = self.piece(patterns, first)?;
+        repeated.loops.insert(0, repeats(patterns, period, digits.len() / period));
+        push(pieces, repeated)?;
+        if !left.is_empty() {
+            push(pieces, self.piece(patterns, left)?)?;
+        }
+        Ok(())
+    }
+
+    /// Some digits, with tables for operands that wrap among them.
+    fn piece(&mut self, patterns: &[AxisPattern<'a>], digits: Range<usize>) -> Result<Piece> {
         let (mut steps, mut bases) = (PerOperand::new(), PerOperand::new());
         for pattern in patterns {
             let (base, step) = match pattern.pattern {
                 Pattern::Listed(table) => {
-                    (0, self.listed(pattern.stride, Cow::Borrowed(&table[low..high])))
+                    (0, self.listed(pattern.stride, Cow::Borrowed(&table[digits.clone()])))
                 }
-                Pattern::Cyclic { period, step, .. } if wraps => {
-                    let (mut next, step) = (position(pattern, low), step % period);
-                    let table = list((low..high).map(|_| {
+                Pattern::Cyclic { period, step, .. } if wraps(pattern, &digits) > 0 => {
+                    let (mut next, step) = (position(pattern, digits.start), step % period);
+                    let table = list(digits.clone().map(|_| {
                         let position = next;
                         let left = period - next;
                         next = if step < left { next + step } else { step - left };
@@ -99,14 +128,14 @@ impl<'a> Plan<'a> {
                 }
                 Pattern::Cyclic { step, .. } => {
                     let stride = pattern.stride.wrapping_mul(step as isize);
-                    (position(pattern, low), Step { stride, table: None })
+                    (position(pattern, digits.start), Step { stride, table: None })
                 }
-                Pattern::Linear => (low, Step { stride: pattern.stride, table: None }),
+                Pattern::Linear => (digits.start, Step { stride: pattern.stride, table: None }),
             };
             bases.push(pattern.stride.wrapping_mul(base as isize));
             steps.push(step);
         }
-        Ok(Piece { loops: smallvec![Loop { extent: high - low, steps }], bases })
+        Ok(Piece { loops: smallvec![Loop { extent: digits.len(), steps }], bases })
     }
 
     fn listed(&mut self, stride: isize, table: Cow<'a, [usize]>) -> Step {
@@ -125,78 +154,116 @@ fn position(pattern: &AxisPattern<'_>, digit: usize) -> usize {
     }
 }
 
-fn wraps(pattern: &AxisPattern<'_>, extent: usize) -> usize {
+/// How often an operand starts over among some digits.
+fn wraps(pattern: &AxisPattern<'_>, digits: &Range<usize>) -> usize {
     match pattern.pattern {
-        Pattern::Cyclic { period, shift, step } => {
-            let last = shift as u128 + step as u128 * (extent - 1) as u128;
+        Pattern::Cyclic { period, step, .. } => {
+            let far = step as u128 * (digits.len() - 1) as u128;
+            let last = position(pattern, digits.start) as u128 + far;
             usize::try_from(last / period as u128).unwrap_or(usize::MAX)
         }
         _ => 0,
     }
 }
 
-/// Digits of the longest table of an axis that is better not cut.
+/// Digits of the longest axis that may stay whole, and of a table if cuts serve as well.
 pub(super) const LONGEST: usize = 1 << 20;
 
 /// Digits of a table that is repeated, at least, so that its loop is a long one.
 const LONG: usize = 1 << 12;
 
-/// Some number of digits after which all operands that repeat this axis start over together, unless a table is in the way.
-fn joint_period(patterns: &[AxisPattern<'_>]) -> Option<usize> {
-    patterns.iter().try_fold(1_usize, |joint, pattern| match pattern.pattern {
-        Pattern::Linear => Some(joint),
-        Pattern::Cyclic { period, .. } if joint % period == 0 => Some(joint),
-        Pattern::Cyclic { period, .. } if period % joint == 0 => Some(period),
-        Pattern::Cyclic { period, .. } => joint.checked_mul(period),
-        Pattern::Listed(_) => None,
-    })
+/// What bounds the pieces of an axis.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// Most cuts where operands wrap before a table is made.
+    most_cuts: usize,
+    /// Whether the axis is longer than [`LONGEST`].
+    is_long: bool,
 }
 
-/// The period of all operands that repeat this axis, if they agree and no table is in the way.
-fn common_period(patterns: &[AxisPattern<'_>], extent: usize) -> Option<usize> {
+impl Limits {
+    /// The longest table that is repeated over some digits.
+    fn longest_table(self, digits: usize) -> usize {
+        if self.most_cuts > 0 || self.is_long { digits / 4 } else { 0 }
+    }
+
+    /// Most cuts where one operand wraps, before others follow tables: parts have a tile of elements, or more.
+    fn most_cuts_beside_tables(self, digits: usize) -> usize {
+        let most = digits / TILE;
+        if self.is_long { most } else { most.min(self.most_cuts) }
+    }
+}
+
+/// Some number of digits, at most so many, after which all operands that wrap start over together, unless a list is in
+/// the way.
+fn table_period(patterns: &[AxisPattern<'_>], digits: &Range<usize>, most: usize) -> Option<usize> {
+    let joint = patterns.iter().try_fold(1, |joint: usize, own| match own.pattern {
+        Pattern::Cyclic { period, .. } if wraps(own, digits) > 0 => {
+            let (low, high) = (joint.min(period), joint.max(period));
+            (high..=most).step_by(high).find(|multiple| multiple.is_multiple_of(low))
+        }
+        Pattern::Linear | Pattern::Cyclic { .. } => Some(joint),
+        Pattern::Listed(_) => None,
+    });
+    joint.map(|joint| LONG.next_multiple_of(joint)).filter(|&period| period <= most)
+}
+
+/// The period of all operands that wrap among some digits, if they agree and no list is in the way.
+fn common_period(patterns: &[AxisPattern<'_>], digits: &Range<usize>) -> Option<usize> {
     let mut common = None;
     for pattern in patterns {
         match pattern.pattern {
             Pattern::Linear => {}
+            Pattern::Cyclic { .. } if wraps(pattern, digits) == 0 => {}
             Pattern::Cyclic { period, step: 1, .. } if common.is_none_or(|p| p == period) => {
                 common = Some(period)
             }
             _ => return None,
         }
     }
-    common.filter(|&period| extent >= 2 * period)
+    common.filter(|&period| digits.len() >= 2 * period)
 }
 
-/// Digits in `low..high` at which some operand starts over, ascending.
-fn cuts(patterns: &[AxisPattern<'_>], low: usize, high: usize) -> Vec<usize> {
+/// The first period of some digits, and those that are left over behind the last.
+fn first_and_left(digits: &Range<usize>, period: usize) -> (Range<usize>, Range<usize>) {
+    let left = digits.len() % period;
+    (digits.start..digits.start + period, digits.end - left..digits.end)
+}
+
+/// Digits among others at which some operand starts over, ascending.
+fn cuts(patterns: &[AxisPattern<'_>], digits: Range<usize>) -> Result<Vec<usize>> {
     let mut cuts = Vec::new();
     for pattern in patterns {
         let Pattern::Cyclic { period, step, .. } = pattern.pattern else { continue };
-        let mut digit = low;
-        while digit < high {
+        let mut digit = digits.start;
+        while digit < digits.end {
             // The first digit beyond the wrap after this one.
             digit += (period - position(pattern, digit)).div_ceil(step);
-            if digit < high {
-                cuts.push(digit);
+            if digit < digits.end {
+                push(&mut cuts, digit)?;
             }
         }
     }
     cuts.sort_unstable();
     cuts.dedup();
-    cuts
+    Ok(cuts)
 }
 
-fn segments(cuts: &[usize], low: usize, high: usize) -> impl Iterator<Item = (usize, usize)> {
-    let starts = std::iter::once(low).chain(cuts.iter().copied());
-    let ends = cuts.iter().copied().chain(std::iter::once(high));
-    starts.zip(ends).filter(|(start, end)| start < end)
+fn segments(cuts: &[usize], digits: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let starts = std::iter::once(digits.start).chain(cuts.iter().copied());
+    let ends = cuts.iter().copied().chain(std::iter::once(digits.end));
+    starts.zip(ends).map(|(start, end)| start..end).filter(|digits| !digits.is_empty())
 }
 
-/// The loop over periods, in which operands that repeat stay where they are.
+/// The loop over periods, in which operands that repeat stay where they are; others do not wrap.
 fn repeats(patterns: &[AxisPattern<'_>], period: usize, times: usize) -> Loop {
-    let strides = patterns.iter().map(|pattern| match pattern.pattern {
-        Pattern::Linear => pattern.stride.wrapping_mul(period as isize),
-        _ => 0,
+    let strides = patterns.iter().map(|own| match own.pattern {
+        Pattern::Linear => own.stride.wrapping_mul(period as isize),
+        Pattern::Cyclic { period: all, step, .. } => {
+            let far = step as u128 * period as u128 % all as u128;
+            own.stride.wrapping_mul(far as isize)
+        }
+        Pattern::Listed(_) => 0,
     });
     let steps: PerOperand<Step> = strides.map(|stride| Step { stride, table: None }).collect();
     Loop { extent: times, steps }

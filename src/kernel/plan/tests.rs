@@ -186,6 +186,44 @@ fn tables_are_as_long_as_cycles_take_to_meet() {
     assert_eq!(found, expected);
 }
 
+/// Of operands that wrap together seldom or never, tables would be as long as the axis.
+#[test]
+fn operands_that_wrap_seldom_are_cut_beside_others() {
+    let cyclic = |period, shift| with_pattern(&[1], 0, Pattern::Cyclic { period, shift, step: 1 });
+    let rotated = |extent| cyclic(extent, extent - 5);
+    let count = 50_000;
+    let plan = planned(&[count], &[rotated(count), cyclic(10, 0)], BLOCKING);
+    assert!(plan.tables.is_empty());
+    let mut found = visited(&plan);
+    found.sort_unstable();
+    let expected = |i: usize| (i as isize, ((i + 5) % count % 10) as isize);
+    assert_eq!(found, (0..count).map(expected).collect::<Vec<_>>());
+    let count = 100_000_003;
+    let plan = planned(&[count], &[linear(0, &[1]), rotated(count), cyclic(10, 3)], BLOCKING);
+    assert!(plan.tables.is_empty() && plan.nests.len() < 12);
+    assert_eq!(plan.nests.iter().map(Nest::count).sum::<usize>(), count);
+    // Periods without a common divisor.
+    let count = 1_100_000;
+    let plan = planned(&[count], &[linear(0, &[1]), cyclic(4001, 0), cyclic(4003, 0)], BLOCKING);
+    assert!(plan.tables.is_empty());
+    assert_eq!(plan.nests.iter().map(Nest::count).sum::<usize>(), count);
+    for nest in &plan.nests {
+        let start = nest.bases[0];
+        assert_eq!(nest.bases[..], [start, start % 4001, start % 4003]);
+        assert_eq!(loops(nest), [(nest.count(), vec![1, 1, 1])]);
+    }
+}
+
+#[test]
+fn tables_are_as_long_as_the_least_common_multiple() {
+    let cyclic = |period| with_pattern(&[1], 0, Pattern::Cyclic { period, shift: 0, step: 1 });
+    let operands = [linear(0, &[1]), cyclic(40_000), cyclic(60_000)];
+    let plan = planned(&[120_000_000], &operands, BLOCKING);
+    let lengths: Vec<_> = plan.tables.iter().map(|table| table.len()).collect();
+    assert_eq!(lengths, [120_000, 120_000]);
+    assert_eq!(loops(&plan.nests[0])[0], (1000, vec![120_000, 0, 0]));
+}
+
 #[test]
 fn a_listed_axis_keeps_its_table() {
     let listed = with_pattern(&[2], 0, Pattern::Listed(&[3, 1, 1]));
