@@ -125,8 +125,9 @@ impl<T: Copy + Send + Sync + From<u8>> Blocks for Liar<T> {
     type Elem = T;
 
     fn extents(&self) -> &[usize] {
-        const EXTENTS: [&[usize]; 6] = [&[24], &[2, 3, 4], &[6, 4], &[], &[0, 5], &[usize::MAX, 2]];
-        EXTENTS[self.amount(1) % 6]
+        const EXTENTS: [&[usize]; 7] =
+            [&[24], &[2, 3, 4], &[6, 4], &[], &[0, 5], &[usize::MAX, 2], &[5, 0]];
+        EXTENTS[self.amount(1) % 7]
     }
 
     fn block(&self) -> &[usize] {

@@ -79,10 +79,10 @@ impl Access {
         }
     }
 
-    /// The blocks of a storage as numbers, if it has any that fit its length.
+    /// The blocks of a storage as numbers, if it has any elements and blocks that fit its length.
     pub(super) fn grid<R: Reader + ?Sized>(storage: &R) -> Option<Grid> {
         let blocks = storage.blocks()?;
-        let sides = Sides::of_len(blocks, storage.len())?;
+        let sides = Sides::of_len(blocks, storage.len()).filter(|sides| sides.len > 0)?;
         Some(Grid { sides, held: blocks.budget() })
     }
 

@@ -3,7 +3,7 @@
 #[cfg(doc)]
 use super::Reader;
 use crate::error::{Error, Result, StorageError};
-use crate::grid::Starts;
+use crate::grid::{Sides, Starts};
 use crate::memory::list;
 use smallvec::SmallVec;
 use std::fmt;
@@ -120,7 +120,7 @@ pub trait BlocksMut: Blocks {
         change: &mut dyn FnMut(&mut [Self::Elem]),
     ) -> Result<(), StorageError> {
         let failed = |error: Error| StorageError::new(0, error);
-        let len = self.block().iter().product();
+        let len = Sides::of(self).map_err(failed)?.block_len;
         let block = self.load(index)?;
         block.check(len, 0)?;
         let mut elements = block.to_list(len).map_err(failed)?;

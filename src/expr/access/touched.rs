@@ -37,11 +37,11 @@ impl<S: Reader> Tensor<S> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn touched_blocks(&self) -> Result<Option<Vec<BlockIndex>>> {
-        let Some(grid) = Access::grid(self.storage()) else { return Ok(None) };
-        if self.address_map().count() == 0 || grid.sides.len == 0 {
-            return Ok(Some(Vec::new()));
-        }
         let map = self.address_map();
+        if map.count() == 0 {
+            return Ok(self.storage().blocks().map(|_| Vec::new()));
+        }
+        let Some(grid) = Access::grid(self.storage()) else { return Ok(None) };
         let sides = match map.rest() {
             [] => along_sides(map.top(), &grid)?,
             _ => None,

@@ -1,8 +1,9 @@
 //! Storage that lies (failure mode 15): it gives wrong values or errors, never a panic.
 
 use super::kernels::kernels;
-use lensor::storage::{Concat, SubBuffer};
-use lensor::{AddressMap, Reader, StorageError, Tensor, Writer};
+use lensor::prelude::*;
+use lensor::storage::{Block, Blocks, BlocksMut, Concat, SubBuffer};
+use lensor::{AddressMap, StorageError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -176,6 +177,55 @@ fn a_lying_writer_never_panics_an_assignment() {
         let _ = listed.fill(5);
         let _ = listed.set([1, 1], 6);
     });
+}
+
+/// Blocks of storage whose length goes to 0, and such that overflow.
+#[test]
+fn blocks_that_become_others_are_no_panic() {
+    struct Changes {
+        len: AtomicUsize,
+        extents: [usize; 2],
+        block: [usize; 2],
+    }
+    impl Reader for Changes {
+        type Elem = i32;
+        fn len(&self) -> usize {
+            self.len.load(Relaxed)
+        }
+        fn read(&self, address: usize) -> i32 {
+            address as i32
+        }
+        fn blocks(&self) -> Option<&dyn Blocks<Elem = i32>> {
+            Some(self)
+        }
+    }
+    impl Blocks for Changes {
+        type Elem = i32;
+        fn extents(&self) -> &[usize] {
+            &self.extents
+        }
+        fn block(&self) -> &[usize] {
+            &self.block
+        }
+        fn load(&self, _: &[usize]) -> Result<Block<'_, i32>, StorageError> {
+            Ok(Block::from(vec![0]))
+        }
+    }
+    impl BlocksMut for Changes {
+        fn store(&self, _: &[usize], _: &[i32]) -> Result<(), StorageError> {
+            Ok(())
+        }
+    }
+    for extents in [[5, 0], [0, 5]] {
+        let t = Changes { len: AtomicUsize::new(10), extents, block: [1, 1] };
+        let t = Tensor::new([10], t).unwrap();
+        t.storage().len.store(0, Relaxed);
+        drop((t.to_vec(), (&t + &t).eval(), t.sum(0).eval(), t.cumsum(0).eval(), t.get([3])));
+        drop((t.touched_blocks(), (&t + &t).explain(), t.view().flip(0).unwrap().to_vec()));
+    }
+    let block = [usize::MAX, 2];
+    let overflows = Changes { len: AtomicUsize::new(2), extents: [1, 2], block };
+    assert!(overflows.change(&[0, 0], &mut |_| {}).is_err());
 }
 
 /// Where the memory shown is too short, that is what the error says.
