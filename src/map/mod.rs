@@ -129,7 +129,9 @@ impl AddressMap {
         }
         let overflow =
             || crate::Error::AddressOverflow { address: offset as i128, shape: shape.to_vec() };
-        let first = isize::try_from(offset).map_err(|_| overflow())?;
+        // Without indexes there are no addresses.
+        let first = if shape.contains(&0) { 0 } else { offset };
+        let first = isize::try_from(first).map_err(|_| overflow())?;
         let axes = shape.iter().zip(strides);
         let axes = axes.map(|(&extent, &stride)| AxisMap::linear(extent, stride));
         Ok(Layout::new(first, axes)?.into())

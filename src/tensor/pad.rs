@@ -254,7 +254,8 @@ impl<S: Reader> Reader for Padded<S> {
     }
 
     fn read_at(&self, addresses: &[usize], out: &mut [S::Elem]) -> Result<(), StorageError> {
-        self.gather(|k| addresses[k], out)
+        let count = addresses.len().min(out.len());
+        self.gather(|k| addresses[k], &mut out[..count])
     }
 
     fn blocks(&self) -> Option<&dyn Blocks<Elem = S::Elem>> {

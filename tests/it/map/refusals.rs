@@ -113,6 +113,14 @@ fn the_rank_that_was_asked_for_is_told() {
     assert_eq!(found.unwrap_err(), Error::RankLimit { rank: 70, limit: 64 });
 }
 
+/// Where there are no indexes there are no addresses to overflow.
+#[test]
+fn maps_of_no_indexes_begin_anywhere() {
+    assert_eq!(AddressMap::from_strides([0, 3], usize::MAX, [3, 1]).unwrap().count(), 0);
+    let refused = AddressMap::from_strides([1, 3], usize::MAX, [3, 1]);
+    assert!(matches!(refused, Err(Error::AddressOverflow { .. })));
+}
+
 /// A range that is not empty reaches what it starts with, however far that is.
 #[test]
 fn ranges_beyond_all_indexes_are_refused() {
