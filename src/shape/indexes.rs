@@ -35,6 +35,23 @@ impl Iterator for Indexes {
         Some(current)
     }
 
+    fn nth(&mut self, n: usize) -> Option<Index> {
+        self.left = self.left.saturating_sub(n);
+        if n > 0 && self.left > 0 {
+            let all: usize = self.shape.iter().product();
+            self.next = self.shape.unravel(all - self.left);
+        }
+        self.next()
+    }
+
+    fn count(self) -> usize {
+        self.left
+    }
+
+    fn last(mut self) -> Option<Index> {
+        self.nth(self.left.checked_sub(1)?)
+    }
+
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.left, Some(self.left))
     }

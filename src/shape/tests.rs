@@ -40,6 +40,27 @@ fn unravel_undoes_ravel() -> Result<()> {
     Ok(())
 }
 
+/// Indexes in between are not made where they are passed over.
+#[test]
+fn indexes_are_passed_over_as_numbers_are() -> Result<()> {
+    let shape = Shape::from([2, 1, 3]);
+    let all: Vec<Index> = shape.indexes()?.collect();
+    for (n, more) in (0..8).flat_map(|n| (0..8).map(move |more| (n, more))) {
+        let (mut found, mut expected) = (shape.indexes()?, all.iter().cloned());
+        assert_eq!(found.nth(n), expected.nth(n));
+        assert_eq!(found.clone().count(), expected.clone().count());
+        assert_eq!(found.clone().last(), expected.clone().next_back());
+        assert_eq!(found.nth(more), expected.nth(more));
+        assert_eq!(found.next(), expected.next());
+    }
+    let far = Shape::from([1 << 20, 1 << 20]);
+    assert_eq!(far.indexes()?.nth(3 << 20), Some(Index::from_slice(&[3, 0])));
+    assert_eq!(far.indexes()?.last(), Some(Index::from_slice(&[(1 << 20) - 1; 2])));
+    assert_eq!(far.indexes()?.count(), 1 << 40);
+    assert_eq!(Shape::from([2, 0]).indexes()?.last(), None);
+    Ok(())
+}
+
 /// Indexes that do not exist have no position.
 #[test]
 fn positions_are_those_of_indexes_inside() {

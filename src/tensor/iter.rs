@@ -136,6 +136,19 @@ impl<'a, S> Iterator for AxisIter<'a, S> {
         self.at(self.next - 1)
     }
 
+    fn nth(&mut self, n: usize) -> Option<Self::Item> {
+        self.next = self.next.saturating_add(n).min(self.end);
+        self.next()
+    }
+
+    fn count(self) -> usize {
+        self.len()
+    }
+
+    fn last(mut self) -> Option<Self::Item> {
+        self.next_back()
+    }
+
     fn size_hint(&self) -> (usize, Option<usize>) {
         let left = self.end - self.next;
         (left, Some(left))
@@ -149,6 +162,11 @@ impl<S> DoubleEndedIterator for AxisIter<'_, S> {
         }
         self.end -= 1;
         self.at(self.end)
+    }
+
+    fn nth_back(&mut self, n: usize) -> Option<Self::Item> {
+        self.end = self.end.saturating_sub(n).max(self.next);
+        self.next_back()
     }
 }
 

@@ -183,6 +183,28 @@ quickcheck! {
     }
 }
 
+/// Sub-views in between are not made where they are passed over.
+#[test]
+fn sub_views_are_passed_over_as_numbers_are() {
+    let few = Tensor::from_vec([5], (0..5).collect()).unwrap();
+    let read = |t: Option<Tensor<&Vec<i32>>>| t.map(|t| t.item().unwrap());
+    for (n, back) in (0..7).cartesian_product(0..3) {
+        let (mut found, mut expected) = (few.outer_iter().unwrap(), 0..5);
+        assert_eq!(read(found.nth(n)), expected.nth(n));
+        assert_eq!(read(found.nth_back(back)), expected.nth_back(back));
+        assert_eq!(found.clone().count(), expected.clone().count());
+        assert_eq!(read(found.clone().last()), expected.clone().last());
+        assert_eq!(read(found.next()), expected.next());
+        assert_eq!(read(found.nth_back(n)), expected.nth_back(n));
+    }
+    let far = Tensor::constant([1 << 40], 0).unwrap();
+    let iter = || far.outer_iter().unwrap();
+    assert_eq!(iter().count(), 1 << 40);
+    assert!(iter().nth(1 << 39).is_some() && iter().nth_back(1 << 39).is_some());
+    assert!(iter().last().is_some() && iter().nth(1 << 40).is_none());
+    assert_eq!(iter().skip(1 << 39).step_by(1 << 30).count(), 1 << 9);
+}
+
 #[test]
 fn parts_of_different_shapes_do_not_join() {
     let t = |shape: [usize; 2]| Tensor::from_vec(shape, vec![0; shape[0] * shape[1]]).unwrap();
@@ -251,6 +273,9 @@ fn reads_alike<S: Reader<Elem = i32>>(storage: &S) {
             check(&addresses, storage.read_at(&addresses, &mut out), &out);
         }
     }
+    // Fewer addresses than slots.
+    let mut out = [-1; 2];
+    check(&[0], storage.read_at(&[0], &mut out), &out);
 }
 
 /// Joined and bordered tensors are read in runs, down their columns and by lists as they are read one by one, in
