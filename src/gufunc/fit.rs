@@ -71,25 +71,30 @@ impl CoreDims<'_> {
     /// # Errors
     ///
     /// [`Error::CoreUnknown`] if the signature has no such dimension, [`Error::CoreExtent`] if inputs have another
-    /// extent.
+    /// extent, which is 1 of a dimension that is missing.
     pub fn set(&mut self, name: &str, extent: usize) -> Result<()> {
         let Some(number) = self.number(name) else {
             return Err(Error::CoreUnknown { dim: name.to_string() });
         };
-        if self.settled[number] && self.dims[number] != Some(extent) {
-            return Err(Error::CoreExtent {
-                signature: self.signature.to_string(),
-                dim: name.to_string(),
-                argument: 0,
-                axis: 0,
-                extent,
-                so_far: self.dims[number].unwrap_or(1),
-                first: 0,
-                row: None,
-            });
+        if !self.settled[number] {
+            self.dims[number] = Some(extent);
+            return Ok(());
         }
-        self.dims[number] = Some(extent);
-        Ok(())
+        // Functions see extent 1 of what is missing.
+        let so_far = self.dims[number].unwrap_or(1);
+        if so_far == extent {
+            return Ok(());
+        }
+        Err(Error::CoreExtent {
+            signature: self.signature.to_string(),
+            dim: name.to_string(),
+            argument: 0,
+            axis: 0,
+            extent,
+            so_far,
+            first: 0,
+            row: None,
+        })
     }
 
     fn number(&self, name: &str) -> Option<usize> {

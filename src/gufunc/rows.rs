@@ -99,22 +99,34 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let signature = self.signature()?;
         let missing = missing(signature, &shapes_of(cores))?;
         let named = || {
-            signature.input_axes().iter().zip(cores).flat_map(|(axes, core)| {
-                axes.iter().filter(|name| !missing.contains(**name)).zip(core)
-            })
+            (1..).zip(signature.input_axes().iter().zip(cores)).flat_map(
+                |(argument, (axes, core))| {
+                    let there = axes.iter().filter(|name| !missing.contains(**name));
+                    there.zip(core).map(move |(&name, &extent)| (argument, name, extent))
+                },
+            )
         };
         // An extent that differs is taken for one that meets the others.
         let any = |name: usize| match signature.names()[name].kind {
             Kind::Fixed(extent) => extent,
-            _ => named().find_map(|(own, extent)| extent.filter(|_| *own == name)).unwrap_or(1),
+            _ => named().find_map(|(_, own, extent)| extent.filter(|_| own == name)).unwrap_or(1),
         };
-        let mut met = named().map(|(&name, extent)| extent.unwrap_or_else(|| any(name)));
+        let mut met = named().map(|(_, name, extent)| extent.unwrap_or_else(|| any(name)));
         let shapes: Vec<Shape> =
             cores.iter().map(|core| met.by_ref().take(core.len()).collect()).collect();
         let (mut inputs, mut outputs) = Default::default();
         let options = Options::default();
         arguments(signature, &shapes, &options, missing, (&mut inputs, &mut outputs))?;
-        let mut dims = extents(signature, &shapes, &inputs, missing)?;
+        let found = extents(signature, &shapes, &inputs, missing);
+        let mut dims = found.map_err(|mut error| {
+            // Of an argument whose own extent it is.
+            if let Error::CoreExtent { dim, so_far, first: first @ 1.., .. } = &mut error {
+                let has = |name: usize| signature.names()[name].text == *dim;
+                let known = named().find(|&(_, name, own)| own == Some(*so_far) && has(name));
+                *first = known.map_or(*first, |(argument, ..)| argument);
+            }
+            error
+        })?;
         let unknown = dims.iter_mut().zip(given).enumerate();
         let unknown = unknown.filter(|(name, _)| !missing.contains(*name));
         unknown.for_each(|(_, (dim, given))| *dim = dim.or(*given));

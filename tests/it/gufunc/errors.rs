@@ -168,6 +168,17 @@ fn extents_that_are_set() {
     fails(call("q", 5), unknown("q"), text);
     let text = "core dimension p is in no input: give an output or extents";
     fails(call("n", 3), unknown("p"), text);
+    // What is missing has extent 1, and no other.
+    let missing = |extent| {
+        let both = nothing!("(n,m?)->(n,m?,p)", 1).with_extents(move |dims| {
+            dims.set("p", 2)?;
+            dims.set("m", extent)
+        });
+        both.call([&zeros([3])]).eval()
+    };
+    assert_eq!(missing(1).unwrap()[0].shape(), [3, 2]);
+    let refused = missing(2).unwrap_err();
+    assert!(matches!(refused, Error::CoreExtent { extent: 2, so_far: 1, .. }), "{refused:?}");
     // All extents are seen; what an output gives is, too.
     let seen = nothing!("(n,m?)->(n,m?,p)", 1).with_extents(|dims| {
         let all: Vec<(String, Option<usize>)> =

@@ -1,6 +1,7 @@
 //! Every error of rows, with its fields and its text.
 
 use crate::support::fails;
+use lensor::gufunc::{Gufunc, cross, inner1d, trace};
 use lensor::lanes::SortOrder;
 use lensor::ragged::{
     LanesRagged, Offsets, Ragged, ReduceRagged, Stretch, align, concat, zip_ragged,
@@ -355,4 +356,34 @@ fn the_largest_index_is_told() {
     assert_eq!(r.get([0, usize::MAX]), Err(error()));
     assert_eq!(r.set([0, usize::MAX], 1), Err(error()));
     assert_eq!(r.get([usize::MAX, 0]), Err(Error::Index { index, axis: 0, extent: 3 }));
+}
+
+/// Names of cores agree row by row: the first row where they do not is named.
+#[test]
+fn cores_that_differ_in_a_row() {
+    type Fields = [usize; 5];
+    let error = |signature: &str, dim: &str, fields: Fields, row: Option<&[usize]>| {
+        let [argument, axis, extent, so_far, first] = fields;
+        let (signature, dim, row) = (signature.into(), dim.into(), row.map(<[usize]>::to_vec));
+        Error::CoreExtent { signature, dim, argument, axis, extent, so_far, first, row }
+    };
+    let other = vec![vec![vec![1_i64, 2], vec![3]], vec![vec![], vec![4, 5], vec![7, 8]]];
+    let other = Ragged::from_nested(other).unwrap();
+    fails(
+        inner1d().call_ragged([&deep(), &other]).eval(),
+        error("(n),(n)->()", "n", [2, 2, 2, 3, 1], Some(&[1, 1])),
+        "core dimension n of (n),(n)->() is 3 in argument 1, 2 in argument 2 (axis 2) in row [1, 1]",
+    );
+    fails(
+        cross().call_ragged([&deep(), &deep()]).eval(),
+        error("(3),(3)->(3)", "3", [1, 2, 2, 3, 0], Some(&[0, 0])),
+        "core dimension 3 of (3),(3)->(3) is 3, 2 in argument 1 (axis 2) in row [0, 0]",
+    );
+    let refused = trace().call_ragged([&deep()]).extents().unwrap_err();
+    assert_eq!(refused, Error::RaggedAxes { axis: 1, crossed: 2 });
+    // Extents that are known are held against each other, not against rows.
+    let all = Gufunc::<[i64; 3], [i64; 1], _>::each("(n),(n),(n)->(n)", |_, _| {}).unwrap();
+    let (three, four) = (Tensor::full([3], 1).unwrap(), Tensor::full([4], 1).unwrap());
+    let found = all.call_ragged((&rows(), &three, &four)).extents().unwrap_err();
+    assert_eq!(found, error("(n),(n),(n)->(n)", "n", [3, 0, 4, 3, 2], None));
 }
