@@ -3,6 +3,7 @@
 use super::cache::{Cache, lock};
 use super::{Blocks, Chunked, Inner};
 use crate::error::Result;
+use crate::storage::Block;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,6 +32,8 @@ struct Queue {
     busy: usize,
     /// The storage is gone.
     ended: bool,
+    /// A block was lent: those are not held, so that loading them ahead saves nothing.
+    lends: bool,
 }
 
 /// Most lists that are kept, those of threads that have ended among them.
@@ -76,8 +79,9 @@ impl Ahead {
         Self { shared: Arc::new(Shared { queue, signal, unused, most }), threads }
     }
 
+    /// How many blocks are loaded at once; none where blocks are lent.
     pub(super) fn threads(&self) -> usize {
-        self.threads
+        if lock(&self.shared.queue).lends { 0 } else { self.threads }
     }
 
     /// Tells of blocks to come, in the place of those that this thread told of before it asked for one.
@@ -91,7 +95,7 @@ impl Ahead {
             let old = queue.lists.iter().position(|list| list.asked).unwrap_or(0);
             queue.lists.remove(old);
         }
-        if told > 0 && queue.lists.try_reserve(1).is_ok() {
+        if told > 0 && !queue.lends && queue.lists.try_reserve(1).is_ok() {
             queue.lists.push(List { numbers: numbers.into(), told, thread, asked: false });
         }
         self.shared.signal.notify_all();
@@ -125,6 +129,13 @@ impl Ahead {
         drop(done.unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// What was told of is not loaded ahead, nor anything from now on where blocks are lent.
+    fn give_up(&self, lends: bool) {
+        let mut queue = lock(&self.shared.queue);
+        queue.lends |= lends;
+        queue.lists.clear();
+    }
+
     /// The next block to load, as soon as there is room; `None` at the end.
     fn next(&self) -> Option<(usize, Busy<'_>)> {
         let Shared { queue, signal, unused, most } = &*self.shared;
@@ -151,7 +162,8 @@ where
     /// This storage, with up to so many loads under way before their blocks are asked for, on threads of their own: for
     /// storage that keeps one waiting, a disk, a network, an object store. Loads stop at the first error, until a
     /// thread tells of blocks again, as evaluations do every few boxes, and never fill more than half of the cache with
-    /// blocks that were not used yet.
+    /// blocks that were not used yet. The first block that is lent ([`Block::Borrowed`]) ends them for good: the cache
+    /// does not hold those.
     ///
     /// 0, which is what a new one has, loads nothing ahead: best for what is computed or lies in memory.
     ///
@@ -205,8 +217,10 @@ where
             continue;
         }
         // A panic of the storage ends this thread alone; whoever asks for the block meets it again.
-        if inner.load(&inner.sides.index(number), true).is_err() {
-            lock(&ahead.shared.queue).lists.clear();
+        match inner.load(&inner.sides.index(number), true) {
+            Ok(Block::Fill(_) | Block::Shared(_)) => {}
+            Ok(Block::Borrowed(_)) => ahead.give_up(true),
+            Err(_) => ahead.give_up(false),
         }
     }
 }

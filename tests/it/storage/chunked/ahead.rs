@@ -2,6 +2,7 @@
 
 use super::tensor;
 use super::threads::{SUM, Slow, watched};
+use crate::support::pool;
 use lensor::StorageError;
 use lensor::prelude::*;
 use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked};
@@ -130,6 +131,68 @@ fn failed_loads_end_what_was_told_before() {
         std::thread::sleep(Duration::from_millis(20));
         let loaded = loaded(&chunked);
         assert!(!loaded.contains(&2) && !loaded.contains(&3), "{loaded:?}");
+    });
+}
+
+/// Loads ahead stop at their first error, until a thread tells of blocks again, and where a check refuses.
+#[test]
+fn loads_ahead_stop_at_an_error() {
+    watched(|| {
+        let chunked = two_held();
+        tell(&chunked, [0, 1, 2, 3]);
+        while loaded(&chunked).is_empty() {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(Duration::from_millis(30));
+        assert_eq!(loaded(&chunked), [0]);
+        tell(&chunked, [4]);
+        while loaded(&chunked).len() < 2 {
+            std::thread::yield_now();
+        }
+        assert_eq!(loaded(&chunked), [0, 4]);
+        let refused = two_held().with_check(|| Err(StorageError::new(0, "cancelled")));
+        tell(&refused, 1..5);
+        std::thread::sleep(Duration::from_millis(30));
+        assert!(loaded(&refused).is_empty());
+    });
+}
+
+/// Blocks that are lent are not held, so that few of them are loaded ahead.
+#[test]
+fn blocks_that_are_lent_are_not_loaded_ahead() {
+    struct Lends(Vec<u32>);
+    impl Blocks for Lends {
+        type Elem = u32;
+        fn extents(&self) -> &[usize] {
+            &[256, 256]
+        }
+        fn block(&self) -> &[usize] {
+            &[64, 64]
+        }
+        fn load(&self, _: &[usize]) -> Result<Block<'_, u32>, StorageError> {
+            Ok(Block::Borrowed(&self.0))
+        }
+    }
+    let new = || Chunked::new(Lends(vec![1; 64 * 64])).unwrap().with_blocks(4);
+    let sum = |chunked: &Chunked<Lends>| {
+        let t = tensor(chunked.clone());
+        pool(1).install(|| assert_eq!(t.map(u64::from).sum(..).item(), Ok(256 * 256)));
+        chunked.stats().loads
+    };
+    watched(move || {
+        let expected = sum(&new());
+        let chunked = new().with_ahead(2).unwrap();
+        let next: Vec<_> = (0..16).map(|k| [k / 4, k % 4].into_iter().collect()).collect();
+        chunked.expect(&next);
+        while chunked.ahead() > 0 {
+            std::thread::yield_now();
+        }
+        chunked.expect(&next);
+        sum(&chunked);
+        std::thread::sleep(Duration::from_millis(20));
+        // Each thread may have had one under way.
+        let more = chunked.stats().loads - expected;
+        assert!((1..=2).contains(&more), "{more}");
     });
 }
 
