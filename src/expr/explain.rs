@@ -15,7 +15,8 @@ use crate::tensor::Tensor;
 use itertools::Itertools;
 use std::fmt;
 
-/// How an expression would be evaluated, in a few lines. Print it with `{}`.
+/// How an expression would be evaluated, in a few lines. Print it with `{}`. Of expressions and views it says how
+/// often they load each block of operands that come in blocks; other operations load them in an order of their own.
 ///
 /// ```
 /// use lensor::prelude::*;
