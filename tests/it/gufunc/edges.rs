@@ -8,6 +8,7 @@ use lensor::linalg::einsum;
 use lensor::prelude::*;
 use lensor::stencil::{Border, Mode};
 use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked, Duplicates};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 fn matrix(rows: [[f64; 2]; 2]) -> Tensor<Vec<f64>> {
@@ -129,6 +130,31 @@ fn sparse_operands_are_named_by_their_numbers() {
     assert!(first.contains("operand 1 is sparse") && !first.contains("operand 2 is sparse"));
     let second = text(inner1d().call((&dense, &dense * &sparse)).explain());
     assert!(second.contains("operand 2 is sparse") && !second.contains("operand 1 is sparse"));
+    let numbers = "operand 2 is sparse and read densely: 6.0e0 elements for 1.0e0 entries";
+    assert!(second.contains(numbers), "{second}");
+}
+
+/// Elements of a core by index, whatever lies in memory; beyond a side there are none.
+#[test]
+fn cores_have_sides() {
+    let t = Tensor::from_index([3, 2], |i| (10 * i[0] + i[1]) as i64).unwrap();
+    let turned = || t.view().transpose([1, 0]).unwrap();
+    let turn = Gufunc::<[i64; 1], [i64; 1], _>::each("(m,n)->(n,m)", |[a], [mut out]| {
+        assert_eq!((a.shape(), out.shape()), (&[2, 3][..], &[3, 2][..]));
+        assert_eq!(a[..], [0, 10, 20, 1, 11, 21]);
+        for (i, j) in (0..2).flat_map(|i| (0..3).map(move |j| (i, j))) {
+            *out.at([j, i]) = a.at([i, j]);
+        }
+    });
+    assert_eq!(turn.unwrap().call([turned()]).eval().unwrap()[0], t);
+    for bad in [[2, 0], [0, 3]] {
+        let at = Gufunc::<[i64; 1], [i64; 1], _>::each("(m,n)->()", move |[a], [mut out]| {
+            out[0] = a.at(bad);
+        });
+        let at = at.unwrap();
+        let call = || at.call([turned()]).eval().map(drop);
+        assert!(catch_unwind(AssertUnwindSafe(call)).is_err(), "{bad:?}");
+    }
 }
 
 /// Deferred operands of loops without an index are not computed; nor is anything read for them.

@@ -4,8 +4,9 @@ use crate::storage::chunked::blocks_of;
 use crate::support::pool;
 use crate::views::Plain;
 use lensor::conformance::{Cost, CostTable, Model, cost, cost_of_writing};
-use lensor::storage::{Block, Blocks, Chunked, FromFn};
+use lensor::storage::{Block, Blocks, Chunked, FromFn, read_each, write_each};
 use lensor::{Error, Reader, StorageError, Tensor, Writer};
+use std::sync::Mutex;
 
 const N: usize = 1024;
 
@@ -70,7 +71,7 @@ fn every_block_is_decoded_about_once() {
     let transposed = table.rows.iter().find(|row| row.name == "transposed").unwrap();
     assert!(transposed.mean() >= 100_000, "{table}");
     // What is read in its order is read in long runs.
-    for name in ["copy", "with dense", "sum", "cumsum"] {
+    for name in ["copy", "with dense", "sum", "cumsum", "rows by list", "columns by list"] {
         let row = table.rows.iter().find(|row| row.name == name).unwrap();
         assert!(row.mean() >= 4096, "{name}: {table}");
     }
@@ -88,7 +89,50 @@ fn every_block_is_written_about_once() {
     let table = pool(1).install(|| cost_of_writing(&mut storage, &[N, N], model)).unwrap();
     let names = ["assign", "assign transposed", "update", "update transposed"];
     within(&table, &names.map(|name| (name, 1.1)));
+    for row in &table.rows {
+        assert!(row.mean() >= 4096, "{table}");
+    }
     assert_eq!(storage.0, before);
+}
+
+/// Neighbours of a list are read and written in runs by storage that knows of runs alone.
+#[test]
+fn neighbours_of_a_list_are_runs() {
+    struct Runs(Vec<u32>, Mutex<Vec<(usize, isize, usize)>>);
+    impl Reader for Runs {
+        type Elem = u32;
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+        fn read(&self, address: usize) -> u32 {
+            self.0[address]
+        }
+        fn read_run(&self, start: usize, step: isize, out: &mut [u32]) -> Result<(), StorageError> {
+            self.1.lock().unwrap().push((start, step, out.len()));
+            read_each(self, start, step, out)
+        }
+    }
+    impl Writer for Runs {
+        fn write(&mut self, address: usize, value: u32) {
+            self.0[address] = value;
+        }
+        fn write_run(
+            &mut self,
+            start: usize,
+            step: isize,
+            from: &[u32],
+        ) -> Result<(), StorageError> {
+            self.1.lock().unwrap().push((start, step, from.len()));
+            write_each(self, start, step, from)
+        }
+    }
+    let mut storage = Runs((0..10).collect(), Mutex::default());
+    let (list, mut out) = ([5, 6, 7, 3, 2, 1, 9], [0; 7]);
+    storage.read_at(&list, &mut out).unwrap();
+    assert_eq!(out, [5, 6, 7, 3, 2, 1, 9]);
+    storage.write_at(&list, &[1; 7]).unwrap();
+    assert_eq!(storage.0, [0, 1, 1, 1, 4, 1, 1, 1, 8, 1]);
+    assert_eq!(storage.1.into_inner().unwrap(), [(5, 1, 3), (3, -1, 3), (5, 1, 3), (3, -1, 3)]);
 }
 
 /// Of storage with blocks those are counted.

@@ -4,6 +4,7 @@ use super::{explained, numbers, shown};
 use crate::support::pool;
 use lensor::diff::Diff;
 use lensor::expr::Explanation;
+use lensor::gufunc::inner1d;
 use lensor::lanes::SortOrder::{Ascending, Descending};
 use lensor::lanes::{Interpolation, Lanes, Side, Uniform};
 use lensor::linalg::Linalg;
@@ -292,4 +293,31 @@ fn empty_operands_are_explained() {
     assert!(
         lines(Tensor::full([], 1.0).unwrap().hessian([0.0; 0], EdgeOrder::First).explain()) > 0
     );
+}
+
+#[test]
+fn calls_say_where_their_cores_are() {
+    let (rows, columns) = (numbers([4096, 16]), numbers([16, 4096]));
+    let row = Tensor::full([16], 1.0).unwrap();
+    let text = |explained: lensor::Result<Explanation>| explained.unwrap().to_string();
+    let scaled = || inner1d().call((&rows * 2.0, &row * 2.0));
+    let evaluated = text(pool(1).install(|| scaled().explain()));
+    for line in [
+        "operand 1: cores [16] evaluated for a block of calls at a time",
+        "operand 2: cores [16] evaluated once, as they are needed again and again",
+        "loop: 4096 calls over [4096], ",
+    ] {
+        assert!(evaluated.contains(line), "{evaluated}");
+    }
+    assert!(!evaluated.contains("4096 in a block"), "{evaluated}");
+    let turned = || columns.view().transpose([1, 0]).unwrap();
+    let mask = Tensor::full([4096], true).unwrap();
+    let direct = text(inner1d().call((&rows, turned())).filter(&mask).explain());
+    for line in [
+        "operand 1: cores [16] read where they lie\n",
+        "operand 2: cores [16] read where they lie, under strides",
+        "mask: read where they lie",
+    ] {
+        assert!(direct.contains(line), "{direct}");
+    }
 }

@@ -205,4 +205,6 @@ fn sparse_operands_are_merged_by_their_entries() {
     let mixed = (&a + &dense).explain().unwrap().to_string();
     assert!(!mixed.contains("entries:"), "{mixed}");
     assert!(mixed.contains("operand 1: packed because it is not in memory, sparse, 2 entries"));
+    let numbers = "operand 1 is sparse and read densely: 1.0e4 elements for 2.0e0 entries";
+    assert!(mixed.contains(numbers), "{mixed}");
 }

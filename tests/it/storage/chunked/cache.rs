@@ -278,3 +278,41 @@ fn caches_hold_as_many_blocks_as_they_say() {
         assert_eq!((load(few.clone(), 122), load(few, 122)), (held / 16, 0));
     }
 }
+
+/// Blocks are loaded about as often as `explain` says, and once where as many are held as it asks for.
+#[test]
+fn blocks_are_loaded_as_often_as_is_said() {
+    let run = |held: [usize; 2]| {
+        let of = |block: [usize; 2], held: usize| {
+            let memory = BlockMemory::new([N, N], block, 1.0).unwrap();
+            tensor(Chunked::new(memory).unwrap().with_blocks(held))
+        };
+        let (a, b) = (of([8, N], held[0]), of([N, 8], held[1]));
+        let text = pool(1).install(|| (&a + &b).explain()).unwrap();
+        pool(1).install(|| drop((&a + &b).eval().unwrap()));
+        let said = [1, 2].map(|number| {
+            let start = format!("operand {number}: ");
+            text.lines().iter().find(|line| line.starts_with(&start)).unwrap().clone()
+        });
+        (said, [a, b].map(|t| t.storage().stats().loads))
+    };
+    let (said, loads) = run([1, 1]);
+    let mut again = 0;
+    for (k, line) in said.iter().enumerate() {
+        assert!(line.contains(["64 blocks of 8 x 512, ", "64 blocks of 512 x 8, "][k]), "{line}");
+        if line.contains("each loaded once") {
+            assert_eq!(loads[k], 64, "{line}");
+            continue;
+        }
+        again += 1;
+        let rest = line.split_once(", loaded ").unwrap().1;
+        let (times, rest) = rest.split_once(" times each; once if ").unwrap();
+        let (times, found) = (times.parse::<f64>().unwrap(), loads[k] as f64 / 64.0);
+        assert!(found > 1.0 && (found - times).abs() <= times / 10.0, "{line}: {loads:?}");
+        let mut held = [1, 1];
+        held[k] = rest.split(' ').next().unwrap().parse().unwrap();
+        assert_eq!(run(held).1[k], 64, "{line}");
+    }
+    // Slabs that cross: not all of both with one held.
+    assert!(again > 0);
+}

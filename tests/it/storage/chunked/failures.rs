@@ -2,7 +2,7 @@
 
 use super::{all, blocks_of, tensor, unravel};
 use lensor::prelude::*;
-use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked, Starts};
+use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked};
 use lensor::{Index, StorageError};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -120,6 +120,51 @@ fn a_failing_load_is_the_first_index_in_its_block() {
         // Errors are not kept.
         *t.storage().storage().load.lock().unwrap() = None;
         assert_eq!(t.to_vec().unwrap(), data());
+    }
+}
+
+/// Of several blocks that cannot be loaded, that counts whose element comes first in the result, whichever is visited
+/// first.
+#[test]
+fn the_first_of_several_failing_blocks_is_named() {
+    struct Holes([usize; 2]);
+    impl Blocks for Holes {
+        type Elem = i64;
+        fn extents(&self) -> &[usize] {
+            &EXTENTS
+        }
+        fn block(&self) -> &[usize] {
+            &BLOCK
+        }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
+            match self.0.contains(&(3 * index[0] + index[1])) {
+                true => Err(StorageError::new(0, "lost")),
+                false => Ok(Block::Fill(1)),
+            }
+        }
+    }
+    let views = |holes| {
+        let t = tensor(Chunked::new(Holes(holes)).unwrap());
+        [
+            t.clone(),
+            t.clone().transpose([1, 0]).unwrap(),
+            t.clone().rotate([40, -30]).unwrap(),
+            t.flip(0).unwrap().flip(1).unwrap(),
+        ]
+    };
+    let index = |error: Error| match error {
+        Error::Storage { index, .. } => index,
+        other => panic!("{other}"),
+    };
+    for holes in [[1, 3], [1, 8]] {
+        for view in views(holes) {
+            let of_block = |number| first_of(&view, &unravel(number, &counts()));
+            let [a, b] = holes.map(of_block);
+            let first = a.min(b);
+            assert_eq!(index(view.to_vec().unwrap_err()), first);
+            assert_eq!(index((&view + 1).eval().unwrap_err()), first);
+            assert_eq!(index(view.cumsum(1).eval().unwrap_err()), first);
+        }
     }
 }
 
@@ -289,94 +334,6 @@ fn endless_blocks_are_told_of_at_once() {
     let few = Tensor::new([10, 10], Chunked::new(few).unwrap()).unwrap();
     let repeated = few.view().reshape([100]).unwrap().broadcast([1 << 40, 100]).unwrap();
     assert_eq!(repeated.touched_blocks().unwrap().unwrap().len(), 9);
-}
-
-/// Indexes of no block are neither wrapped nor taken for another.
-#[test]
-fn memory_has_no_blocks_beyond_its_own() {
-    let memory = BlockMemory::new([4, 4], [2, 2], 0).unwrap();
-    for index in [&[0, 2][..], &[2, 0], &[usize::MAX, 0], &[1 << 63, 1], &[], &[0], &[0, 0, 0]] {
-        let error = memory.load(index).map(drop).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            format!("storage failed at address 0: there is no block {index:?}")
-        );
-        assert!(memory.store(index, &[1; 4]).is_err());
-    }
-    assert_eq!(all(&Chunked::new(memory).unwrap()), [0; 16]);
-}
-
-/// Places where no blocks begin.
-#[test]
-fn starts_that_are_none_are_refused() {
-    for (list, extent, number, start) in [
-        (&[][..], 3, 0, 3),
-        (&[1], 3, 0, 1),
-        (&[0], 0, 0, 0),
-        (&[0, 2, 2], 5, 2, 2),
-        (&[0, 3, 1], 5, 2, 1),
-        (&[0, 5], 5, 1, 5),
-    ] {
-        let error = Starts::new(list.to_vec(), extent).unwrap_err();
-        assert_eq!(error, Error::BlockStart { number, start, extent });
-        let text = format!("block {number} of an axis of {extent} cannot begin at {start}");
-        assert_eq!(error.to_string(), text);
-    }
-    assert_eq!(Starts::new(vec![], 0).unwrap().as_slice(), &[] as &[usize]);
-}
-
-/// Numbers that are no blocks.
-#[test]
-fn blocks_that_are_none_are_refused() {
-    let cases: [(&[usize], &[usize], &str); 5] = [
-        (&[4, 4], &[4], "blocks of [4] do not make storage of [4, 4]"),
-        (&[4], &[0], "blocks of [0] do not make storage of [4]"),
-        (&[usize::MAX], &[2], "blocks of [2] do not make storage of [18446744073709551615]"),
-        (
-            &[1 << 40, 1 << 40],
-            &[1 << 40, 1],
-            "do not make storage of [1099511627776, 1099511627776]",
-        ),
-        (
-            &[1, 1],
-            &[1 << 62, 3],
-            "blocks of [4611686018427387904, 3] do not make storage of [1, 1]",
-        ),
-    ];
-    struct Sides<'s>(&'s [usize], &'s [usize], Option<Starts>);
-    impl Blocks for Sides<'_> {
-        type Elem = u8;
-        fn extents(&self) -> &[usize] {
-            self.0
-        }
-        fn block(&self) -> &[usize] {
-            self.1
-        }
-        fn starts(&self, _: usize) -> Option<Starts> {
-            self.2.clone()
-        }
-        fn load(&self, _: &[usize]) -> Result<Block<'_, u8>, StorageError> {
-            Ok(Block::Fill(0))
-        }
-    }
-    for (extents, block, text) in cases {
-        let error = Chunked::new(Sides(extents, block, None)).err().unwrap();
-        assert_eq!(error, Error::Blocks { extents: extents.to_vec(), block: block.to_vec() });
-        assert!(error.to_string().contains(text), "{error}");
-    }
-    let error = BlockMemory::new([4, 4], [2, 0], 0).unwrap_err();
-    assert_eq!(error, Error::Blocks { extents: vec![4, 4], block: vec![2, 0] });
-    // Without elements, and without axes.
-    let none = Chunked::new(Sides(&[0, 5], &[2, 2], None)).unwrap();
-    assert!(Tensor::new([0, 5], none).unwrap().to_vec().unwrap().is_empty());
-    let one = Chunked::new(Sides(&[], &[], None)).unwrap();
-    assert_eq!(Tensor::new([], one).unwrap().to_vec().unwrap(), [0]);
-    // Starts of an axis that is shorter, or of longer blocks.
-    let starts = Starts::new(vec![0, 3], 5).unwrap();
-    for (extent, block, fits) in [([5], [3], true), ([6], [3], false), ([5], [2], false)] {
-        let chunked = Chunked::new(Sides(&extent, &block, Some(starts.clone())));
-        assert_eq!(chunked.is_ok(), fits, "{extent:?} {block:?}");
-    }
 }
 
 /// So is one of the destination, which updates and assignments to parts of blocks read.

@@ -1,11 +1,13 @@
 //! Random views, read, computed with, folded, scanned, sorted and assigned: the bits are those of memory.
 
 use super::{Uneven, all, tensor};
+use lensor::StorageError;
 use lensor::prelude::*;
 use lensor::reduce::NaiveSum;
-use lensor::storage::{BlockMemory, Chunked, Starts};
+use lensor::storage::{Block, BlockMemory, Blocks, Chunked, Starts};
 use quickcheck::{Arbitrary, Gen, quickcheck};
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Storage in blocks, and a few views that are taken of it.
 #[derive(Clone)]
@@ -285,4 +287,88 @@ fn rows_lie_in_any_number_of_blocks() {
     let little = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(1 << 18).build();
     let sums = little.unwrap().install(|| t.fold(1, NaiveSum).to_vec()).unwrap();
     assert_eq!(sums, [131_072.0; 64]);
+}
+
+/// Blocks of one value, blocks that are lent, and shared ones, side by side.
+struct Mixed {
+    blocks: Vec<Vec<i64>>,
+    loads: Vec<AtomicUsize>,
+}
+
+const SIDES: [usize; 2] = [150, 130];
+
+impl Mixed {
+    fn new() -> Self {
+        let element = |number: usize, k: usize| match Self::kind(number) {
+            0 => number as i64 + 1,
+            _ => (number * 4096 + k) as i64,
+        };
+        let block = |number| (0..4096).map(|k| element(number, k)).collect();
+        let loads = (0..9).map(|_| AtomicUsize::new(0)).collect();
+        Self { blocks: (0..9).map(block).collect(), loads }
+    }
+
+    fn kind(number: usize) -> usize {
+        (number / 3 + number % 3) % 3
+    }
+}
+
+impl Blocks for Mixed {
+    type Elem = i64;
+    fn extents(&self) -> &[usize] {
+        &SIDES
+    }
+    fn block(&self) -> &[usize] {
+        &[64, 64]
+    }
+    fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
+        let number = 3 * index[0] + index[1];
+        self.loads[number].fetch_add(1, Ordering::Relaxed);
+        Ok(match Self::kind(number) {
+            0 => Block::Fill(self.blocks[number][0]),
+            1 => Block::Borrowed(&self.blocks[number]),
+            _ => Block::from(self.blocks[number].clone()),
+        })
+    }
+}
+
+/// Blocks of all kinds read alike; what is lent is asked for again, all else is held.
+#[test]
+fn blocks_of_all_kinds_read_alike() {
+    let mixed = Mixed::new();
+    let element = |i: &[usize]| mixed.blocks[i[0] / 64 * 3 + i[1] / 64][i[0] % 64 * 64 + i[1] % 64];
+    let memory = Tensor::from_index(SIDES, element).unwrap();
+    for held in [1, 9] {
+        let t = tensor(Chunked::new(&mixed).unwrap().with_blocks(held));
+        let turned =
+            (t.view().transpose([1, 0]).unwrap(), memory.view().transpose([1, 0]).unwrap());
+        let (a, b) = (&turned.0, &turned.1);
+        assert_eq!(t.to_vec(), memory.to_vec());
+        assert_eq!((a * 2 + 1).to_vec(), (b * 2 + 1).to_vec());
+        for axis in 0..2 {
+            assert_eq!(a.sum(axis).to_vec(), b.sum(axis).to_vec());
+            assert_eq!(a.cumsum(axis).to_vec(), b.cumsum(axis).to_vec());
+        }
+        let rows = ([149, 0, 64, 63, 64],);
+        assert_eq!(
+            t.view().select(rows).unwrap().to_vec(),
+            memory.view().select(rows).unwrap().to_vec()
+        );
+        assert_eq!(
+            t.view().merge_axes(0..2).unwrap().flip(0).unwrap().to_vec(),
+            memory.view().merge_axes(0..2).unwrap().flip(0).unwrap().to_vec()
+        );
+        for index in [[10, 70], [0, 0], [149, 129], [10, 129]] {
+            assert_eq!(t.get(index), memory.get(index));
+        }
+    }
+    let chunked = Chunked::new(&mixed).unwrap().with_blocks(9);
+    mixed.loads.iter().for_each(|loads| loads.store(0, Ordering::Relaxed));
+    for number in (0..9).cycle().take(27) {
+        drop(chunked.load(&[number / 3, number % 3]).unwrap());
+    }
+    for (number, loads) in mixed.loads.iter().enumerate() {
+        let expected = if Mixed::kind(number) == 1 { 3 } else { 1 };
+        assert_eq!(loads.load(Ordering::Relaxed), expected, "{number}");
+    }
 }

@@ -7,6 +7,7 @@ mod failures;
 mod joined;
 mod laws;
 mod results;
+mod sides;
 mod threads;
 mod volumes;
 mod writes;

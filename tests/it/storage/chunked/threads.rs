@@ -71,6 +71,41 @@ fn a_block_is_loaded_once_however_many_ask() {
     assert_eq!((chunked.stats().loads, chunked.stats().waits), (1, 3));
 }
 
+/// An error is told to all who wait for the block, and is not kept.
+#[test]
+fn an_error_is_told_to_all_who_wait() {
+    struct LostOnce(AtomicUsize);
+    impl Blocks for LostOnce {
+        type Elem = u8;
+        fn extents(&self) -> &[usize] {
+            &[4]
+        }
+        fn block(&self) -> &[usize] {
+            &[4]
+        }
+        fn load(&self, _: &[usize]) -> Result<Block<'_, u8>, StorageError> {
+            std::thread::sleep(Duration::from_millis(30));
+            match self.0.fetch_add(1, Ordering::Relaxed) {
+                0 => Err(StorageError::new(0, "lost")),
+                _ => Ok(Block::Fill(7)),
+            }
+        }
+    }
+    let chunked = Chunked::new(LostOnce(AtomicUsize::new(0))).unwrap();
+    let barrier = Barrier::new(4);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                barrier.wait();
+                let error = chunked.try_read(3).unwrap_err().to_string();
+                assert_eq!(error, "storage failed at address 3: lost");
+            });
+        }
+    });
+    assert_eq!((chunked.stats().loads, chunked.stats().waits), (1, 3));
+    assert_eq!(chunked.try_read(3).unwrap(), 7);
+}
+
 /// Four threads evaluate over one cache.
 #[test]
 fn four_threads_share_a_cache() {
