@@ -15,7 +15,7 @@ mod same_bits;
 mod sortable;
 mod text;
 
-pub use arithmetic::{Arithmetic, Bits, DivideBy, Divisor, Order, Signed};
+pub use arithmetic::{Arithmetic, Bits, DivideBy, Divisor, Order, RoundTo, Signed};
 pub use byte_order::ByteOrder;
 pub use cast::{Cast, CastFault};
 pub use measure::Measure;

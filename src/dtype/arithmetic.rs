@@ -6,6 +6,9 @@
     note = "numbers have: cast first, for example `t.cast::<i64>()`; in generic code ask for `T: lensor::Number`"
 )]
 pub trait Arithmetic: Copy + Send + Sync {
+    /// What products are summed up in, and rounded from once: `f32` for half precision, else the type itself.
+    type Wide: Arithmetic + From<Self> + RoundTo<Self>;
+
     /// Whether a divisor of zero is a fault, as for integers.
     const FAULTS: bool;
 
@@ -30,6 +33,35 @@ pub trait Arithmetic: Copy + Send + Sync {
     #[inline]
     fn exact_reciprocal(self) -> Option<Self> {
         None
+    }
+}
+
+/// What is rounded to a `T`: every type to itself, and `f32` to half precision.
+pub trait RoundTo<T> {
+    /// The nearest `T`.
+    fn rounded(self) -> T;
+}
+
+impl<T> RoundTo<T> for T {
+    #[inline(always)]
+    fn rounded(self) -> T {
+        self
+    }
+}
+
+#[cfg(feature = "half")]
+impl RoundTo<half::f16> for f32 {
+    #[inline(always)]
+    fn rounded(self) -> half::f16 {
+        half::f16::from_f32(self)
+    }
+}
+
+#[cfg(feature = "half")]
+impl RoundTo<half::bf16> for f32 {
+    #[inline(always)]
+    fn rounded(self) -> half::bf16 {
+        half::bf16::from_f32(self)
     }
 }
 
@@ -140,6 +172,7 @@ pub trait Bits: Copy + Send + Sync {
 macro_rules! integers {
     ($magnitude:ident: $($type:ty)*) => { $(
         impl Arithmetic for $type {
+            type Wide = Self;
             const FAULTS: bool = true;
             #[inline(always)]
             fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
@@ -201,9 +234,10 @@ macro_rules! bits {
 }
 
 macro_rules! floats {
-    ($($(#[$cfg:meta])? $type:ty: $one:expr, $magnitude:expr, $signum:expr, $reciprocal:expr, $quotient:expr, $remainder:expr;)*) => { $(
+    ($($(#[$cfg:meta])? $type:ty => $wide:ty: $one:expr, $magnitude:expr, $signum:expr, $reciprocal:expr, $quotient:expr, $remainder:expr;)*) => { $(
         $(#[$cfg])?
         impl Arithmetic for $type {
+            type Wide = $wide;
             const FAULTS: bool = false;
             #[inline(always)]
             fn plus(self, other: Self) -> Self { self + other }
@@ -246,17 +280,17 @@ impl Order for half::f16 {}
 impl Order for half::bf16 {}
 
 floats! {
-    f32: 1.0, f32::abs, |x: f32| if x == 0.0 { x } else { x.signum() }, |x: f32| {
+    f32 => f32: 1.0, f32::abs, |x: f32| if x == 0.0 { x } else { x.signum() }, |x: f32| {
         let power_of_two = x.is_normal() && x.to_bits().trailing_zeros() >= f32::MANTISSA_DIGITS - 1;
         Some(1.0 / x).filter(|reciprocal| power_of_two && reciprocal.is_normal())
     }, std::ops::Div::div, std::ops::Rem::rem;
-    f64: 1.0, f64::abs, |x: f64| if x == 0.0 { x } else { x.signum() }, |x: f64| {
+    f64 => f64: 1.0, f64::abs, |x: f64| if x == 0.0 { x } else { x.signum() }, |x: f64| {
         let power_of_two = x.is_normal() && x.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
         Some(1.0 / x).filter(|reciprocal| power_of_two && reciprocal.is_normal())
     }, std::ops::Div::div, std::ops::Rem::rem;
-    #[cfg(feature = "half")] half::f16: half::f16::ONE, |x: half::f16| half::f16::from_bits(x.to_bits() & 0x7fff),
+    #[cfg(feature = "half")] half::f16 => f32: half::f16::ONE, |x: half::f16| half::f16::from_bits(x.to_bits() & 0x7fff),
         |x: half::f16| if x == half::f16::ZERO { x } else { x.signum() }, |_| None, std::ops::Div::div, std::ops::Rem::rem;
-    #[cfg(feature = "half")] half::bf16: half::bf16::ONE, |x: half::bf16| half::bf16::from_bits(x.to_bits() & 0x7fff),
+    #[cfg(feature = "half")] half::bf16 => f32: half::bf16::ONE, |x: half::bf16| half::bf16::from_bits(x.to_bits() & 0x7fff),
         |x: half::bf16| if x == half::bf16::ZERO { x } else { x.signum() }, |_| None, std::ops::Div::div, std::ops::Rem::rem;
 }
 
@@ -325,9 +359,9 @@ mod complex {
     }
 
     floats! {
-        Complex<f32>: Complex::new(1.0, 0.0), |x: Complex<f32>| Complex::new(libm::hypotf(x.re, x.im), 0.0),
+        Complex<f32> => Complex<f32>: Complex::new(1.0, 0.0), |x: Complex<f32>| Complex::new(libm::hypotf(x.re, x.im), 0.0),
             direction!(f32, libm::hypotf), |_| None, quotient!(f32, u32, [-100 by 60, 120]), remainder!(f32);
-        Complex<f64>: Complex::new(1.0, 0.0), |x: Complex<f64>| Complex::new(libm::hypot(x.re, x.im), 0.0),
+        Complex<f64> => Complex<f64>: Complex::new(1.0, 0.0), |x: Complex<f64>| Complex::new(libm::hypot(x.re, x.im), 0.0),
             direction!(f64, libm::hypot), |_| None, quotient!(f64, u64, [-900 by 200, 1016]), remainder!(f64);
     }
 }

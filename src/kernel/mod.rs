@@ -12,6 +12,7 @@ pub(crate) mod gemm;
 pub(crate) mod inner;
 mod join;
 pub(crate) mod plan;
+mod ring;
 pub(crate) mod runs;
 mod simd;
 mod slots;
@@ -35,6 +36,7 @@ pub(crate) use plan::{
     Area, AxisPattern, Blocking, Cover, Cuts, Footprint, Grid, Nest, Operand, Pattern, PerOperand,
     Relocate, Run, Supply,
 };
+pub(crate) use ring::Ring;
 pub(crate) use simd::{
     Kernel, SPARE, copy_line, dispatch, dispatch_widest, prefetch_at, prefetch_row, prefetch_span,
     sort_u32, sort_u64,

@@ -1,19 +1,17 @@
 //! Weighted sums of neighbours along a row.
 
-use super::{Filled, LARGE_BYTES, dispatch};
+use super::{Filled, LARGE_BYTES, Ring, dispatch};
 use std::mem::MaybeUninit;
 
 /// Lines and the weights of neighbours in each: element `j` is the sum over all of them of
 /// `weights[t] * line[j + t]`, in order.
-pub(crate) struct Taps<'a, T, F> {
+pub(crate) struct Taps<'a, T, R> {
     /// Weights, and the line that they slide along.
     pub(crate) taps: &'a [(&'a [T], &'a [T])],
-    pub(crate) zero: T,
-    /// `sum + weight * element` of `(sum, weight, element)`.
-    pub(crate) step: F,
+    pub(crate) ring: R,
 }
 
-impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
+impl<T: Copy, R: Ring<T>> Taps<'_, T, R> {
     /// The first elements of the row, as many as there are slots.
     ///
     /// # Panics
@@ -51,14 +49,14 @@ impl<T: Copy, F: Fn(T, T, T) -> T + Copy> Taps<'_, T, F> {
     /// Sums of constant length, which pass by value and stay in registers.
     #[inline(always)]
     fn part<const W: usize>(&self, first: usize, slots: &mut [MaybeUninit<T>; W]) {
-        let mut sums = [self.zero; W];
+        let mut sums = [self.ring.zero(); W];
         for (weights, line) in self.taps {
             for (&weight, at) in weights.iter().zip(first..) {
                 if let Some(elements) = line[at..].first_chunk::<W>() {
-                    sums = std::array::from_fn(|k| (self.step)(sums[k], weight, elements[k]));
+                    sums = std::array::from_fn(|k| self.ring.step(sums[k], weight, elements[k]));
                 }
             }
         }
-        *slots = sums.map(MaybeUninit::new);
+        *slots = sums.map(|sum| MaybeUninit::new(self.ring.round(sum)));
     }
 }

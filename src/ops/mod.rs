@@ -13,6 +13,7 @@ pub mod lanes;
 pub mod linalg;
 pub(crate) mod number;
 pub mod product;
+pub(crate) mod products;
 pub mod reduce;
 pub mod rolling;
 pub mod scan;

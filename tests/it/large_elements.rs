@@ -64,6 +64,7 @@ impl<const N: usize> Large<N> {
 }
 
 impl<const N: usize> Arithmetic for Large<N> {
+    type Wide = Self;
     const FAULTS: bool = false;
 
     fn plus(self, other: Self) -> Self {

@@ -1,10 +1,11 @@
 //! Products of two vectors.
 
 use super::{Called, named};
-use crate::dtype::Arithmetic;
+use crate::dtype::{Arithmetic, RoundTo};
 use crate::gufunc::elementary::one_by_one;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
 use crate::kernel::{Kernel, LARGE_BYTES, dispatch, prefetch_span};
+use crate::ops::products::product;
 
 /// Sums that a product of vectors keeps at once, and terms of a part of a long one, as those of
 /// [`Reduce::dot`](crate::Reduce::dot).
@@ -14,7 +15,8 @@ const PART: usize = 512;
 const TOGETHER: usize = 8;
 
 ready! {
-    /// The sum of products of two vectors, `(n),(n)->()`, by lanes that are joined in pairs. Integers wrap.
+    /// The sum of products of two vectors, `(n),(n)->()`, by lanes that are joined in pairs. Integers wrap; `f16` and
+    /// `bf16` are summed up in `f32`.
     ///
     /// ```
     /// use lensor::gufunc::inner1d;
@@ -33,8 +35,8 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Inner {
     fn call(&self, [a, b]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         out[0] = match a.len() {
             _ if size_of::<T>() > LARGE_BYTES => one_after_another(&a, &b),
-            ..=PART => products(&a, &b),
-            _ => long(&a, &b),
+            ..=PART => products(&a, &b).rounded(),
+            _ => long(&a, &b).rounded(),
         };
         Ok(())
     }
@@ -85,7 +87,8 @@ impl<T: Arithmetic + Default + 'static> Kernel for SideBySide<'_, '_, T> {
                 len: n,
             };
             let sums = columns.sums(0, n);
-            out[start..start + calls].copy_from_slice(&sums[..calls]);
+            let slots = out[start..start + calls].iter_mut().zip(&sums);
+            slots.for_each(|(slot, sum)| *slot = (*sum).rounded());
         }
         Ok(())
     }
@@ -141,11 +144,11 @@ impl<T: Arithmetic + Default> Columns<'_, T> {
 
     /// The sums of the products of `n` elements from number `first` on.
     #[inline(always)]
-    fn part(&self, first: usize, n: usize) -> [T; CALLS] {
-        let zero = [T::default(); CALLS];
+    fn part(&self, first: usize, n: usize) -> [T::Wide; CALLS] {
+        let zero = [T::Wide::from(T::default()); CALLS];
         let lanes = if n < LANES { 1 } else { LANES };
         let mut sums = [zero; LANES];
-        let mut copies = [zero; 2];
+        let mut copies = [[T::default(); CALLS]; 2];
         for k in 0..n {
             self.prefetch(first + k);
             let [x, y] = &mut copies;
@@ -153,11 +156,11 @@ impl<T: Arithmetic + Default> Columns<'_, T> {
             let lane = &mut sums[k % lanes];
             if k < lanes {
                 for call in 0..CALLS {
-                    lane[call] = x[call].times(y[call]);
+                    lane[call] = product(x[call], y[call]);
                 }
             } else {
                 for call in 0..CALLS {
-                    lane[call] = lane[call].plus(x[call].times(y[call]));
+                    lane[call] = lane[call].plus(product(x[call], y[call]));
                 }
             }
         }
@@ -173,7 +176,7 @@ impl<T: Arithmetic + Default> Columns<'_, T> {
     }
 
     /// The same of long vectors: of parts, joined in pairs as those of [`long`] are.
-    fn sums(&self, first: usize, n: usize) -> [T; CALLS] {
+    fn sums(&self, first: usize, n: usize) -> [T::Wide; CALLS] {
         if n <= PART {
             return self.part(first, n);
         }
@@ -191,34 +194,35 @@ fn half(n: usize) -> usize {
 
 /// The sum of products of two short vectors.
 #[inline(always)]
-fn products<T: Arithmetic + Default>(a: &[T], b: &[T]) -> T {
+fn products<T: Arithmetic + Default>(a: &[T], b: &[T]) -> T::Wide {
     let b = &b[..a.len()];
     let Some((head, rest)) = a.split_first_chunk::<LANES>() else {
-        let Some((first, rest)) = a.split_first() else { return T::default() };
+        let Some((first, rest)) = a.split_first() else { return T::default().into() };
         let terms = rest.iter().zip(&b[1..]);
-        return terms.fold(first.times(b[0]), |sum, (x, y)| sum.plus(x.times(*y)));
+        return terms.fold(product(*first, b[0]), |sum, (x, y)| sum.plus(product(*x, *y)));
     };
     let (other, later) = b.split_at(LANES);
     let ((chunks, tail), (others, ends)) = (rest.as_chunks::<LANES>(), later.as_chunks::<LANES>());
-    let mut lanes = [T::default(); LANES];
+    let mut lanes = [T::Wide::from(T::default()); LANES];
     // Some lanes after the others, which stay in registers: all at once are more than there are.
     for (group, own) in lanes.as_chunks_mut::<TOGETHER>().0.iter_mut().enumerate() {
-        let part = |of: &[T]| of[group * TOGETHER..].first_chunk().copied().unwrap_or(*own);
+        let none = [T::default(); TOGETHER];
+        let part = |of: &[T]| of[group * TOGETHER..].first_chunk().copied().unwrap_or(none);
         let (x, y) = (part(head), part(other));
         let mut sums = *own;
         for k in 0..TOGETHER {
-            sums[k] = x[k].times(y[k]);
+            sums[k] = product(x[k], y[k]);
         }
         for (x, y) in chunks.iter().zip(others) {
             let (x, y) = (part(x), part(y));
             for k in 0..TOGETHER {
-                sums[k] = sums[k].plus(x[k].times(y[k]));
+                sums[k] = sums[k].plus(product(x[k], y[k]));
             }
         }
         *own = sums;
     }
     for (lane, (x, y)) in lanes.iter_mut().zip(tail.iter().zip(ends)) {
-        *lane = lane.plus(x.times(*y));
+        *lane = lane.plus(product(*x, *y));
     }
     let mut width = LANES / 2;
     while width > 0 {
@@ -233,13 +237,13 @@ fn products<T: Arithmetic + Default>(a: &[T], b: &[T]) -> T {
 /// The sum of products of elements of which few are to lie on the stack.
 #[inline(never)]
 fn one_after_another<T: Arithmetic + Default>(a: &[T], b: &[T]) -> T {
-    let products = a.iter().zip(b).map(|(x, y)| x.times(*y));
-    products.reduce(T::plus).unwrap_or_default()
+    let products = a.iter().zip(b).map(|(x, y)| product(*x, *y));
+    products.reduce(T::Wide::plus).map_or_else(T::default, RoundTo::rounded)
 }
 
 /// The sum of products of two long vectors: of parts, joined in pairs.
 #[inline(never)]
-fn long<T: Arithmetic + Default>(a: &[T], b: &[T]) -> T {
+fn long<T: Arithmetic + Default>(a: &[T], b: &[T]) -> T::Wide {
     if a.len() <= PART {
         return products(a, b);
     }

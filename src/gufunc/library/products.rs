@@ -1,11 +1,12 @@
 //! Products of vectors and matrices.
 
 use super::{Called, named};
-use crate::dtype::Arithmetic;
+use crate::dtype::{Arithmetic, RoundTo};
 use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
-use crate::kernel::gemm::Matrix;
+use crate::kernel::gemm::{Matrix, Scratch};
 use crate::kernel::inner;
 use crate::ops::linalg::multiply;
+use crate::ops::products::product;
 
 ready! {
     /// The products of all pairs of elements of two vectors, `(m),(n)->(m,n)`. Integers wrap.
@@ -44,7 +45,7 @@ ready! {
     /// ```
     cross Cross[T: Arithmetic + Default + 'static] [T; 2] => [T; 1];
 
-    /// The sum of the diagonal of a square matrix, `(n,n)->()`. Integers wrap.
+    /// The sum of the diagonal of a square matrix, `(n,n)->()`. Integers wrap; `f16` and `bf16` are summed up in `f32`.
     ///
     /// ```
     /// use lensor::gufunc::trace;
@@ -78,26 +79,26 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for MatrixPro
         };
         let a = Matrix::new(&a, 0, [m, n], [n as isize, 1])?;
         let b = Matrix::new(&b, 0, [n, p], [p as isize, 1])?;
-        Ok(multiply(&a, &b, inner::slots(&mut out), &mut Vec::new()).map(drop)?)
+        Ok(multiply(&a, &b, inner::slots(&mut out), &mut Scratch::default()).map(drop)?)
     }
 
     fn run(&self, args: &mut Args<'_, [T; 2], [T; 1]>) -> Result<(), (usize, ElementaryError)> {
         let &[count, m, n, p] = args.dimensions else {
             return Err((0, "cores of matrices".into()));
         };
-        let (mut scratch, [a, b]) = (Vec::new(), args.inputs);
+        let (mut scratch, [a, b]) = (Scratch::default(), args.inputs);
         let (steps, starts) = (args.steps, [args.offset(0), args.offset(1)]);
         let [out] = &mut args.outputs;
         for (k, out) in out.chunks_exact_mut((m * p).max(1)).take(count).enumerate() {
             let start = |argument: usize| {
                 (starts[argument] as isize).wrapping_add(steps[argument].wrapping_mul(k as isize))
             };
-            let mut product = || {
+            let mut multiplied = || {
                 let a = Matrix::new(a, start(0), [m, n], [n as isize, 1])?;
                 let b = Matrix::new(b, start(1), [n, p], [p as isize, 1])?;
                 multiply(&a, &b, inner::slots(out), &mut scratch)
             };
-            product().map_err(|error| (k, error.into()))?;
+            multiplied().map_err(|error| (k, error.into()))?;
         }
         Ok(())
     }
@@ -111,7 +112,8 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Cross {
         if let (Some(a), Some(b)) = (a.first_chunk::<3>(), b.first_chunk::<3>())
             && let Some(out) = out.first_chunk_mut::<3>()
         {
-            let minor = |i: usize, j: usize| a[i].times(b[j]).minus(a[j].times(b[i]));
+            let minor =
+                |i: usize, j: usize| product(a[i], b[j]).minus(product(a[j], b[i])).rounded();
             *out = [minor(1, 2), minor(2, 0), minor(0, 1)];
         }
         Ok(())
@@ -125,8 +127,8 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 1], [T; 1]> for Trace {
     fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let n = a.shape().first().copied().unwrap_or(0);
         let mut diagonal = a.iter().step_by(n + 1).copied();
-        let first = diagonal.next().unwrap_or_default();
-        out[0] = diagonal.fold(first, T::plus);
+        let first = T::Wide::from(diagonal.next().unwrap_or_default());
+        out[0] = diagonal.fold(first, |sum, x| sum.plus(x.into())).rounded();
         Ok(())
     }
 }

@@ -1,10 +1,11 @@
 //! Sequences: convolutions, polynomials, interpolation, histograms.
 
 use super::{Called, named};
-use crate::dtype::{Arithmetic, Real, Sortable};
+use crate::dtype::{Arithmetic, Real, RoundTo, Sortable};
 use crate::gufunc::elementary::one_by_one;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
 use crate::kernel::{Kernel, LARGE_BYTES, dispatch};
+use crate::ops::products::product;
 
 /// Values of a polynomial that are computed side by side.
 const TOGETHER: usize = 32;
@@ -53,6 +54,16 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for Convolve 
     #[inline(always)]
     fn call(&self, [a, b]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         if a.is_empty() || b.is_empty() {
+            return Ok(());
+        }
+        if size_of::<T>() < size_of::<T::Wide>() {
+            // Sums one after another, so that each is rounded once.
+            let before = if self.valid { b.len() - 1 } else { 0 };
+            for (at, slot) in (before..).zip(out.iter_mut()) {
+                let terms = (at + 1).saturating_sub(a.len())..b.len().min(at + 1);
+                let add = |sum: T::Wide, k: usize| sum.plus(product(a[at - k], b[k]));
+                *slot = terms.fold(T::default().into(), add).rounded();
+            }
             return Ok(());
         }
         if self.valid {

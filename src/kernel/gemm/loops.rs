@@ -5,15 +5,30 @@
 
 use super::{Matrix, is_plain};
 use crate::error::{Error, Result};
-use crate::kernel::{Filled, LARGE_BYTES, dispatch};
-use crate::memory::try_reserve;
+use crate::kernel::{Filled, LARGE_BYTES, Ring, dispatch};
+use crate::memory::resize;
 use std::mem::MaybeUninit;
 
 /// Rows of a product from which on it pays to bring a panel of the second matrix together.
 const PACKED_ROWS: usize = 16;
 
-/// Memory for a panel, kept from product to product.
-pub(crate) type Scratch<T> = Vec<T>;
+/// Memory for a panel and for sums, kept from product to product.
+#[derive(Debug)]
+pub(crate) struct Scratch<T, S> {
+    pub(super) elements: Vec<T>,
+    pub(super) sums: Vec<S>,
+}
+
+impl<T, S> Default for Scratch<T, S> {
+    fn default() -> Self {
+        Self { elements: Vec::new(), sums: Vec::new() }
+    }
+}
+
+/// Makes room for so many of what `with` is one of.
+pub(super) fn make_room<E: Copy>(memory: &mut Vec<E>, count: usize, with: E) -> Result<()> {
+    if memory.len() < count { resize(memory, count, with) } else { Ok(()) }
+}
 
 /// Fewest rows of a tile, and columns of a panel.
 pub(crate) const NARROW: usize = 4;
@@ -75,15 +90,6 @@ pub(crate) fn explain([m, k, n]: [usize; 3], strides: [[isize; 2]; 2]) -> &'stat
     }
 }
 
-/// How elements are multiplied and added up.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Ring<T, Step, Plus> {
-    pub(crate) zero: T,
-    /// `sum + x * y` of `(sum, x, y)`.
-    pub(crate) step: Step,
-    pub(crate) plus: Plus,
-}
-
 /// The product of two matrices, row-major.
 ///
 /// # Errors
@@ -91,18 +97,13 @@ pub(crate) struct Ring<T, Step, Plus> {
 /// [`Error::OutOfSpan`] if the sides do not fit one another and `out`, or [`takes`] would not have the strides,
 /// [`Error::OutOfMemory`].
 #[inline]
-pub(crate) fn multiply<T, Step, Plus>(
+pub(crate) fn multiply<T: Copy, R: Ring<T>>(
     a: &Matrix<'_, T>,
     b: &Matrix<'_, T>,
     out: &mut [MaybeUninit<T>],
-    scratch: &mut Scratch<T>,
-    Ring { zero, step, plus }: Ring<T, Step, Plus>,
-) -> Result<Filled>
-where
-    T: Copy,
-    Step: Fn(T, T, T) -> T + Copy,
-    Plus: Fn(T, T) -> T + Copy,
-{
+    scratch: &mut Scratch<T, R::Sum>,
+    ring: R,
+) -> Result<Filled> {
     let ([m, k], [inner, n]) = (a.sides, b.sides);
     let fits = k == inner && m.checked_mul(n) == Some(out.len());
     let sides = [m, k, n];
@@ -112,7 +113,7 @@ where
     if out.is_empty() {
         return Ok(Filled::of(out));
     }
-    let product = Product { a, b, zero, step, plus };
+    let product = Product { a, b, ring };
     dispatch(
         #[inline(always)]
         || product.run(out, scratch),
@@ -121,40 +122,37 @@ where
 }
 
 /// Two matrices that are multiplied, and how.
-pub(super) struct Product<'a, T, Step, Plus> {
+pub(super) struct Product<'a, T, R> {
     pub(super) a: &'a Matrix<'a, T>,
     pub(super) b: &'a Matrix<'a, T>,
-    pub(super) zero: T,
-    pub(super) step: Step,
-    pub(super) plus: Plus,
+    pub(super) ring: R,
 }
 
-impl<T, Step, Plus> Product<'_, T, Step, Plus>
-where
-    T: Copy,
-    Step: Fn(T, T, T) -> T + Copy,
-    Plus: Fn(T, T) -> T + Copy,
-{
+impl<T: Copy, R: Ring<T>> Product<'_, T, R> {
     /// Tiles as wide as a cache line, or wider where there are too few rows to do at once; where there are
     /// hardly any columns, each by itself.
     #[inline(always)]
-    fn run(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
+    fn run(
+        &self,
+        out: &mut [MaybeUninit<T>],
+        Scratch { elements, sums }: &mut Scratch<T, R::Sum>,
+    ) -> Result<()> {
         let ([m, k], n) = (self.a.sides, self.b.sides[1]);
         match Tiling::of([m, k, n]) {
-            _ if size_of::<T>() > LARGE_BYTES => self.panels::<1, 1>(out, scratch),
-            Tiling::Dots if self.a.has_plain_rows() => self.dots(out, scratch),
-            Tiling::Dots => self.dots_along(out, scratch),
-            Tiling::Rows => self.rows(out, scratch),
-            Tiling::Tiles => self.panels::<NARROW, 8>(out, scratch),
+            _ if size_of::<T>() > LARGE_BYTES => self.panels::<1, 1>(out, elements),
+            Tiling::Dots if self.a.has_plain_rows() => self.dots(out, elements),
+            Tiling::Dots => self.dots_along(out, sums),
+            Tiling::Rows => self.rows(out, elements, sums),
+            Tiling::Tiles => self.panels::<NARROW, 8>(out, elements),
         }
     }
 
-    /// Panel after panel of `W` columns, tile after tile of `R` rows in each.
+    /// Panel after panel of `W` columns, tile after tile of `H` rows in each.
     #[inline(always)]
-    fn panels<const R: usize, const W: usize>(
+    fn panels<const H: usize, const W: usize>(
         &self,
         out: &mut [MaybeUninit<T>],
-        scratch: &mut Scratch<T>,
+        scratch: &mut Vec<T>,
     ) -> Result<()> {
         let ([m, k], n) = (self.a.sides, self.b.sides[1]);
         let stride = self.b.strides[0] as usize;
@@ -163,34 +161,25 @@ where
             if width == W && !is_packed(m) && self.b.strides[0] > 0 {
                 let start = self.b.base as usize + first;
                 let line = |p: usize| &self.b.data[start + p * stride..][..W].as_chunks().0[0];
-                self.tiles::<R, W>(line, out, first, width);
+                self.tiles::<H, W>(line, out, first, width);
             } else {
                 self.pack::<W>(scratch, first, width)?;
                 let panel = &scratch.as_chunks::<W>().0[..k];
-                self.tiles::<R, W>(|p| &panel[p], out, first, width);
+                self.tiles::<H, W>(|p| &panel[p], out, first, width);
             }
         }
         Ok(())
     }
 
     /// Makes room for so many elements.
-    pub(super) fn make_room(&self, scratch: &mut Scratch<T>, count: usize) -> Result<()> {
-        if scratch.len() < count {
-            try_reserve(scratch, count - scratch.len())?;
-            scratch.resize(count, self.zero);
-        }
-        Ok(())
+    pub(super) fn hold(&self, scratch: &mut Vec<T>, count: usize) -> Result<()> {
+        make_room(scratch, count, self.ring.round(self.ring.zero()))
     }
 
     /// Brings a panel together. What lies beyond its width is never looked at.
     #[inline(always)]
-    fn pack<const W: usize>(
-        &self,
-        scratch: &mut Scratch<T>,
-        first: usize,
-        width: usize,
-    ) -> Result<()> {
-        self.make_room(scratch, self.b.sides[0].saturating_mul(W))?;
+    fn pack<const W: usize>(&self, scratch: &mut Vec<T>, first: usize, width: usize) -> Result<()> {
+        self.hold(scratch, self.b.sides[0].saturating_mul(W))?;
         for (row, line) in scratch.as_chunks_mut::<W>().0[..self.b.sides[0]].iter_mut().enumerate()
         {
             line[..width].copy_from_slice(&self.b.row(row)[first..][..width]);
@@ -200,7 +189,7 @@ where
 
     /// All tiles of the panel whose lines `line` gives.
     #[inline(always)]
-    fn tiles<'p, const R: usize, const W: usize>(
+    fn tiles<'p, const H: usize, const W: usize>(
         &self,
         line: impl Fn(usize) -> &'p [T; W],
         out: &mut [MaybeUninit<T>],
@@ -210,19 +199,19 @@ where
         T: 'p,
     {
         let (m, n) = (self.a.sides[0], self.b.sides[1]);
-        let whole = m - m % R;
-        for row in (0..whole).step_by(R) {
-            self.tile::<R, W>(&line, row, &mut out[row * n + first..], width);
+        let whole = m - m % H;
+        for row in (0..whole).step_by(H) {
+            self.tile::<H, W>(&line, row, &mut out[row * n + first..], width);
         }
         for row in whole..m {
             self.tile::<1, W>(&line, row, &mut out[row * n + first..], width);
         }
     }
 
-    /// One tile: `R` rows from `row` on. The sums pass by value, as in memory they would stay there.
+    /// One tile: `H` rows from `row` on. The sums pass by value, as in memory they would stay there.
     #[inline(always)]
     #[allow(clippy::needless_range_loop, reason = "every row has an element `p`")]
-    fn tile<'p, const R: usize, const W: usize>(
+    fn tile<'p, const H: usize, const W: usize>(
         &self,
         line: impl Fn(usize) -> &'p [T; W],
         row: usize,
@@ -231,18 +220,18 @@ where
     ) where
         T: 'p,
     {
-        let (k, n, step) = (self.a.sides[1], self.b.sides[1], self.step);
-        let factors: [&[T]; R] = std::array::from_fn(|r| &self.a.row(row + r)[..k]);
-        let mut sums = [[self.zero; W]; R];
+        let (k, n, ring) = (self.a.sides[1], self.b.sides[1], self.ring);
+        let factors: [&[T]; H] = std::array::from_fn(|r| &self.a.row(row + r)[..k]);
+        let mut sums = [[ring.zero(); W]; H];
         for p in 0..k {
             let line = *line(p);
             sums = std::array::from_fn(|r| {
                 let (sums, factor) = (sums[r], factors[r][p]);
-                std::array::from_fn(|w| step(sums[w], factor, line[w]))
+                std::array::from_fn(|w| ring.step(sums[w], factor, line[w]))
             });
         }
         for (r, sums) in sums.into_iter().enumerate() {
-            let sums = sums.map(MaybeUninit::new);
+            let sums = sums.map(|sum| MaybeUninit::new(ring.round(sum)));
             match out[r * n..].first_chunk_mut::<W>() {
                 Some(whole) if width == W => *whole = sums,
                 _ => out[r * n..][..width].copy_from_slice(&sums[..width]),

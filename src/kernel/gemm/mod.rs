@@ -8,7 +8,7 @@
 mod loops;
 mod vectors;
 
-pub(crate) use loops::{NARROW, Ring, Scratch, explain, multiply, takes};
+pub(crate) use loops::{NARROW, Scratch, explain, multiply, takes};
 
 use super::Filled;
 use super::inner::out_of_span;

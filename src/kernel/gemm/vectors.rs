@@ -1,10 +1,10 @@
 //! Products of a matrix and a few vectors, which take as long as the matrix is read: in the order in which it lies.
 
 use super::Matrix;
-use super::loops::{Product, Scratch};
+use super::loops::{Product, make_room};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{RowsMut, pack, slots};
-use crate::kernel::{Place, Steps};
+use crate::kernel::{Place, Ring, Steps};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -18,20 +18,15 @@ const LONG: usize = 1024;
 /// Sides of the squares that are brought together where columns of the second matrix are contiguous.
 const SQUARE: usize = 64;
 
-impl<T, Step, Plus> Product<'_, T, Step, Plus>
-where
-    T: Copy,
-    Step: Fn(T, T, T) -> T + Copy,
-    Plus: Fn(T, T) -> T + Copy,
-{
+impl<T: Copy, R: Ring<T>> Product<'_, T, R> {
     /// Row by row and column by column, in lanes that are joined at the end.
     #[inline(always)]
-    pub(super) fn dots(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
+    pub(super) fn dots(&self, out: &mut [MaybeUninit<T>], scratch: &mut Vec<T>) -> Result<()> {
         let ([m, k], n) = (self.a.sides, self.b.sides[1]);
         // Columns whose elements are neighbours are read where they lie.
         let (mut columns, mut first, mut apart) = (self.b.data, self.b.base, self.b.strides[1]);
         if self.b.strides[0] != 1 || k == 0 {
-            self.make_room(scratch, k.saturating_mul(n))?;
+            self.hold(scratch, k.saturating_mul(n))?;
             for p in 0..k {
                 for (column, &element) in self.b.row(p).iter().enumerate() {
                     scratch[column * k + p] = element;
@@ -52,17 +47,18 @@ where
 
     #[inline(always)]
     fn dot(&self, x: &[T], y: &[T]) -> T {
-        let step = self.step;
-        let mut sums = [self.zero; LANES];
+        let ring = self.ring;
+        let mut sums = [ring.zero(); LANES];
         let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
         for (x, y) in x.iter().zip(y) {
-            sums = std::array::from_fn(|lane| step(sums[lane], x[lane], y[lane]));
+            sums = std::array::from_fn(|lane| ring.step(sums[lane], x[lane], y[lane]));
         }
         let mut rest = sums;
         for (sum, (&x, &y)) in rest.iter_mut().zip(x_rest.iter().zip(y_rest)) {
-            *sum = step(*sum, x, y);
+            *sum = ring.step(*sum, x, y);
         }
-        rest.into_iter().reduce(self.plus).unwrap_or(self.zero)
+        let sum = rest.into_iter().reduce(|a, b| ring.plus(a, b));
+        ring.round(sum.unwrap_or(ring.zero()))
     }
 
     /// The same sums, of neighbouring rows at once where columns are contiguous: lane by lane. Lanes without an element
@@ -71,17 +67,17 @@ where
     pub(super) fn dots_along(
         &self,
         out: &mut [MaybeUninit<T>],
-        scratch: &mut Scratch<T>,
+        scratch: &mut Vec<R::Sum>,
     ) -> Result<()> {
-        let ([m, k], n, step) = (self.a.sides, self.b.sides[1], self.step);
+        let ([m, k], n, ring) = (self.a.sides, self.b.sides[1], self.ring);
         let most = LONG.min(m);
-        self.make_room(scratch, 2 * n * most)?;
+        make_room(scratch, 2 * n * most, ring.zero())?;
         let (dots, sums) = scratch.split_at_mut(n * most);
         for first in (0..m).step_by(LONG) {
             let width = LONG.min(m - first);
             for lane in 0..LANES.min(k + 1) {
                 let target = if lane == 0 { &mut *dots } else { &mut *sums };
-                target[..n * most].fill(self.zero);
+                target[..n * most].fill(ring.zero());
                 let place = |q: usize| lane + q * LANES;
                 let count = k.saturating_sub(lane).div_ceil(LANES);
                 for (column, target) in target.chunks_exact_mut(most).take(n).enumerate() {
@@ -90,18 +86,18 @@ where
                         0..count,
                         |q| self.b.row(place(q))[column],
                         |q| &self.a.column(place(q))[first..][..width],
-                        |sum, y, x| step(sum, x, y),
+                        |sum, y, x| ring.step(sum, x, y),
                     );
                 }
                 if lane > 0 {
                     let pairs = dots.iter_mut().zip(&*sums);
-                    pairs.for_each(|(dot, &sum)| *dot = (self.plus)(*dot, sum));
+                    pairs.for_each(|(dot, &sum)| *dot = ring.plus(*dot, sum));
                 }
             }
             for (column, dots) in dots.chunks_exact(most).take(n).enumerate() {
                 let out = out[first * n + column..].iter_mut().step_by(n);
                 out.zip(&dots[..width]).for_each(|(slot, &dot)| {
-                    slot.write(dot);
+                    slot.write(ring.round(dot));
                 });
             }
         }
@@ -110,16 +106,22 @@ where
 
     /// A few rows of sums, to which rows of the second matrix are added as they lie, or after they were brought together.
     #[inline(always)]
-    pub(super) fn rows(&self, out: &mut [MaybeUninit<T>], scratch: &mut Scratch<T>) -> Result<()> {
-        let ([m, k], n) = (self.a.sides, self.b.sides[1]);
+    pub(super) fn rows(
+        &self,
+        out: &mut [MaybeUninit<T>],
+        panel: &mut Vec<T>,
+        sums: &mut Vec<R::Sum>,
+    ) -> Result<()> {
+        let ([m, k], n, ring) = (self.a.sides, self.b.sides[1], self.ring);
         let plain = self.b.has_plain_rows();
         let [most, deep] = if plain { [COLUMNS.min(n), k] } else { [n, k].map(|n| n.min(SQUARE)) };
         let packed = if plain { 0 } else { most * deep };
-        self.make_room(scratch, m * most + packed)?;
-        let (sums, panel) = scratch.split_at_mut(m * most);
+        self.hold(panel, packed)?;
+        make_room(sums, m * most, ring.zero())?;
+        let sums = &mut sums[..m * most];
         for first in (0..n).step_by(most) {
             let width = most.min(n - first);
-            sums.fill(self.zero);
+            sums.fill(ring.zero());
             for start in (0..k).step_by(deep.max(1)) {
                 let rows = start..k.min(start + deep);
                 if plain {
@@ -132,7 +134,7 @@ where
             for (row, sums) in sums.chunks_exact(most).enumerate() {
                 let out = &mut out[row * n + first..][..width];
                 out.iter_mut().zip(sums).for_each(|(slot, &sum)| {
-                    slot.write(sum);
+                    slot.write(ring.round(sum));
                 });
             }
         }
@@ -143,7 +145,7 @@ where
     #[inline(always)]
     fn add<'p>(
         &self,
-        sums: &mut [T],
+        sums: &mut [R::Sum],
         most: usize,
         rows: Range<usize>,
         line: impl Fn(usize) -> &'p [T],
@@ -155,7 +157,8 @@ where
             for (row, sums) in sums.chunks_exact_mut(most).enumerate() {
                 let factors = self.a.row(row);
                 let width = line(start).len();
-                add_rows(&mut sums[..width], rows.clone(), |p| factors[p], &line, self.step);
+                let step = |sum, x, y| self.ring.step(sum, x, y);
+                add_rows(&mut sums[..width], rows.clone(), |p| factors[p], &line, step);
             }
         }
     }
@@ -163,12 +166,12 @@ where
 
 /// Adds lines of these numbers, each times its factor, to sums: in order, [`TOGETHER`] a pass.
 #[inline(always)]
-fn add_rows<'p, T: Copy + 'p>(
-    sums: &mut [T],
+fn add_rows<'p, T: Copy + 'p, S: Copy>(
+    sums: &mut [S],
     numbers: Range<usize>,
     factor: impl Fn(usize) -> T,
     line: impl Fn(usize) -> &'p [T],
-    step: impl Fn(T, T, T) -> T,
+    step: impl Fn(S, T, T) -> S,
 ) {
     let mut start = numbers.start;
     while numbers.end - start >= TOGETHER {

@@ -28,7 +28,7 @@
 //! ```
 //!
 //! Operands that lie in memory under strides alone are multiplied where they lie; others are evaluated or
-//! copied first, once. Integers wrap. Large products of floats and complex numbers are those of the crate
+//! copied first, once. Integers wrap; `f16` and `bf16` are summed up in `f32`, and rounded once. Large products of floats and complex numbers are those of the crate
 //! `matrixmultiply`, which rounds a product and its sum at once where the processor can: they are the same
 //! for any view, any number of threads and any features, but not to the last bit on any processor. All
 //! others are the same everywhere: those of at most 12 x 12 x 12 numbers, those with fewer than 4 rows or
@@ -51,6 +51,7 @@ use crate::kernel::{Filled, inner};
 use crate::map::Select;
 use crate::memory::list;
 use crate::ops::contraction::{Pairing, check};
+use crate::ops::products::product;
 use crate::shape::{Align, Shape};
 use crate::tensor::Tensor;
 pub(crate) use stack::multiply;
@@ -214,7 +215,7 @@ where
 
     fn fill(&self, out: &mut [MaybeUninit<A::Elem>]) -> Result<Filled> {
         let (a, b, _) = self.stacks()?;
-        stack::fill(&a, &b, out).map_err(|error| self.of_operands(error))
+        stack::fill(&a, &b, out, product).map_err(|error| self.of_operands(error))
     }
 
     /// Matrices of a stack, each whole.
@@ -239,7 +240,7 @@ where
         };
         let (a, b) = (a.select(part(left.rank(), &left))?, b.select(part(right.rank(), &right))?);
         let shape = box_shape(&shape, ranges);
-        let data = inner::collect(shape.count()?, |out| stack::fill(&a, &b, out));
+        let data = inner::collect(shape.count()?, |out| stack::fill(&a, &b, out, product));
         Tensor::new(shape, data.map_err(|error| self.of_operands(error))?)
     }
 

@@ -5,10 +5,11 @@ use crate::dtype::Arithmetic;
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{Expr, Lazy};
-use crate::kernel::gemm::{self, Matrix, Ring, Scratch};
+use crate::kernel::gemm::{self, Matrix, Scratch};
 use crate::kernel::{self, Filled};
 use crate::memory::push;
 use crate::ops::cores::{Arrangement, Calls, Inputs, Operand, Row, Source, Work};
+use crate::ops::products::{Terms, product};
 use crate::shape::{Align, Shape};
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -46,25 +47,21 @@ impl ProductKernel {
         }
     }
 
-    /// Multiplies two matrices.
-    fn multiply<T: Arithmetic + 'static>(
+    /// Multiplies two matrices, or adds up other terms; those only of one row or column.
+    fn multiply<T: Arithmetic + 'static, F: Term<T>>(
         self,
         a: &Matrix<'_, T>,
         b: &Matrix<'_, T>,
         out: &mut [MaybeUninit<T>],
-        scratch: &mut Scratch<T>,
+        scratch: &mut Scratch<T, T::Wide>,
+        term: F,
     ) -> Result<Filled> {
         if self == Self::Foreign
             && let Some(filled) = gemm::foreign(a, b, out)?
         {
             return Ok(filled);
         }
-        let ring = Ring {
-            zero: T::one().minus(T::one()),
-            step: |sum: T, x: T, y: T| sum.plus(x.times(y)),
-            plus: T::plus,
-        };
-        gemm::multiply(a, b, out, scratch, ring)
+        gemm::multiply(a, b, out, scratch, Terms(term))
     }
 
     /// Whether it takes the first or second matrix of a product with such strides.
@@ -91,6 +88,11 @@ impl fmt::Display for ProductKernel {
         }
     }
 }
+
+/// What two elements add to a sum.
+pub(super) trait Term<T: Arithmetic>: Fn(T, T) -> T::Wide + Copy + Send + Sync {}
+
+impl<T: Arithmetic, F: Fn(T, T) -> T::Wide + Copy + Send + Sync> Term<T> for F {}
 
 /// Stacks of matrices that are multiplied one by one.
 struct Sizes {
@@ -166,15 +168,18 @@ fn alone<E: Expr>(operand: &Lazy<E>) -> Option<Matrix<'_, E::Elem>> {
     Matrix::new(memory, base, [rows.extent, columns.extent], strides).ok()
 }
 
-/// Fills `out` with the products of two operands of rank 2 or more whose matrices can be multiplied.
-pub(super) fn fill<A, B>(
+/// Fills `out` with the products of two operands of rank 2 or more whose matrices can be multiplied. Other terms than
+/// products are only of matrices of one row on the left or one column on the right.
+pub(super) fn fill<A, B, F>(
     a: &Lazy<A>,
     b: &Lazy<B>,
     out: &mut [MaybeUninit<A::Elem>],
+    term: F,
 ) -> Result<Filled>
 where
     A: Expr<Elem: Arithmetic + 'static>,
     B: Expr<Elem = A::Elem>,
+    F: Term<A::Elem>,
 {
     if out.is_empty() {
         return Filled::nothing(out);
@@ -186,9 +191,9 @@ where
         && method.takes::<A::Elem>([m, k, n], 0, a.strides())
         && method.takes::<A::Elem>([m, k, n], 1, b.strides())
     {
-        return method.multiply(&a, &b, out, &mut Scratch::new());
+        return method.multiply(&a, &b, out, &mut Scratch::default(), term);
     }
-    Product::new(a, b)?.fill(out)
+    Product::new(a, b, term)?.fill(out)
 }
 
 fn last_two(strides: &[isize]) -> [isize; 2] {
@@ -242,15 +247,16 @@ fn place<E: Expr>(operand: &Lazy<E>, source: &Source) -> String {
 }
 
 /// The products of two stacks of matrices.
-struct Product<'a, T: Clone> {
+struct Product<'a, T: Clone, F> {
     operands: [Operand<'a, T>; 2],
     sizes: Sizes,
     method: ProductKernel,
+    term: F,
 }
 
-impl<'a, T: Arithmetic + 'static> Product<'a, T> {
+impl<'a, T: Arithmetic + 'static, F: Term<T>> Product<'a, T, F> {
     /// Of operands of rank 2 or more whose matrices can be multiplied.
-    fn new<A, B>(a: &'a Lazy<A>, b: &'a Lazy<B>) -> Result<Self>
+    fn new<A, B>(a: &'a Lazy<A>, b: &'a Lazy<B>, term: F) -> Result<Self>
     where
         A: Expr<Elem = T>,
         B: Expr<Elem = T>,
@@ -259,7 +265,7 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         let method = ProductKernel::of::<T>(sizes.sides);
         let mut operands = [matrices(a, 0, &sizes, method)?, matrices(b, 1, &sizes, method)?];
         <[T; 2] as Inputs>::hold(&mut operands)?;
-        Ok(Self { operands, sizes, method })
+        Ok(Self { operands, sizes, method, term })
     }
 
     /// All of them, in row-major order; there are some.
@@ -270,7 +276,7 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
             && count == 1
         {
             let (a, b) = (self.matrix(0, a, [m, k])?, self.matrix(1, b, [k, n])?);
-            return self.product([a, b], task, out, &mut Scratch::new());
+            return self.product([a, b], task, out, &mut Scratch::default());
         }
         let work = Multiplying { product: self, task, proofs: Mutex::default() };
         self.sizes.calls(&results, task).fill::<[T; 2], [MaybeUninit<T>; 1]>(
@@ -298,11 +304,11 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         [a, b]: [Matrix<'_, T>; 2],
         task: usize,
         out: &mut [MaybeUninit<T>],
-        scratch: &mut Scratch<T>,
+        scratch: &mut Scratch<T, T::Wide>,
     ) -> Result<Filled> {
         let ([m, k], [_, n]) = (a.sides(), b.sides());
         let Some(half) = half([m, k, n], task) else {
-            return self.method.multiply(&a, &b, out, scratch);
+            return self.method.multiply(&a, &b, out, scratch, self.term);
         };
         let (low, high, first) = match m {
             1 => ([a, b.columns(0, half)], [a, b.columns(half, n)], half),
@@ -311,25 +317,29 @@ impl<'a, T: Arithmetic + 'static> Product<'a, T> {
         kernel::fill_halves(
             out,
             first,
-            |out| self.product(low, task, out, &mut Scratch::new()),
-            |out| self.product(high, task, out, &mut Scratch::new()),
+            |out| self.product(low, task, out, &mut Scratch::default()),
+            |out| self.product(high, task, out, &mut Scratch::default()),
         )
     }
 }
 
 /// Multiplies matrices as they are brought.
-struct Multiplying<'p, 'a, T: Clone> {
-    product: &'p Product<'a, T>,
+struct Multiplying<'p, 'a, T: Clone, F> {
+    product: &'p Product<'a, T, F>,
     /// Most multiplications of a task.
     task: usize,
     /// Which products were written.
     proofs: Mutex<Vec<Filled>>,
 }
 
-impl<T: Arithmetic + 'static> Work<[T; 2], [MaybeUninit<T>; 1]> for Multiplying<'_, '_, T> {
+impl<T, F> Work<[T; 2], [MaybeUninit<T>; 1]> for Multiplying<'_, '_, T, F>
+where
+    T: Arithmetic + 'static,
+    F: Term<T>,
+{
     fn run(&self, row: Row<'_, [T; 2], [MaybeUninit<T>; 1]>) -> Result<()> {
         let [m, k, n] = self.product.sizes.sides;
-        let (mut scratch, [out]) = (Scratch::new(), row.outputs);
+        let (mut scratch, [out]) = (Scratch::default(), row.outputs);
         let matrix = |argument: usize, call: usize, sides: [usize; 2]| {
             let moved = row.steps[argument].wrapping_mul(call as isize);
             let base = row.offsets[argument].wrapping_add(moved);
@@ -348,8 +358,8 @@ pub(crate) fn multiply<T: Arithmetic + 'static>(
     a: &Matrix<'_, T>,
     b: &Matrix<'_, T>,
     out: &mut [MaybeUninit<T>],
-    scratch: &mut Scratch<T>,
+    scratch: &mut Scratch<T, T::Wide>,
 ) -> Result<Filled> {
     let ([m, k], [_, n]) = (a.sides(), b.sides());
-    ProductKernel::of::<T>([m, k, n]).multiply(a, b, out, scratch)
+    ProductKernel::of::<T>([m, k, n]).multiply(a, b, out, scratch, product)
 }

@@ -49,7 +49,8 @@ pub trait Semiring<T: Copy>: Send + Sync {
     fn multiply(&self, a: T, b: T) -> T;
 }
 
-/// Numbers as they are: sums of products. Integers wrap.
+/// Numbers as they are: sums of products. Integers wrap. Every product and every sum is rounded to the type of the
+/// elements: sums of `f16` and `bf16` lose less if they are cast to `f32` first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct PlusTimes;
 

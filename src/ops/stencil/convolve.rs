@@ -11,6 +11,7 @@ use crate::expr::{
 };
 use crate::kernel::{Components, Filled, Slots, Taps, inner, threads};
 use crate::memory::{list, try_with_capacity};
+use crate::ops::products::{Terms, product};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::borrow::Cow;
@@ -303,7 +304,6 @@ where
         out: &mut Slots<'_, E::Elem>,
     ) -> Result<()> {
         let last = self.shape.rank() - 1;
-        let zero = E::Elem::one().minus(E::Elem::one());
         let (columns, window) = (self.extents[last], self.sides[last]);
         // Where the lines of the kernel start, from the line of its first.
         let offset = |index: &[usize]| {
@@ -324,11 +324,8 @@ where
             let taps = list(lines.map(|(&from, weights)| {
                 (weights, &slab.data[start + from..][..columns + window - 1])
             }))?;
-            let sum = |sum: E::Elem, weight: E::Elem, x: E::Elem| sum.plus(weight.times(x));
-            out.extend_with(
-                columns,
-                |slots| Ok(Taps { taps: &taps, zero, step: sum }.fill(slots)),
-            )?;
+            let ring = Terms(product::<E::Elem>);
+            out.extend_with(columns, |slots| Ok(Taps { taps: &taps, ring }.fill(slots)))?;
         }
         Ok(())
     }

@@ -298,3 +298,24 @@ fn shapes_that_do_not_fit_are_those_errors_of_other_operations() {
     assert_eq!(error, Error::RankLimit { rank: 65, limit: 64 });
     assert_eq!(einsum("...ij,...ij->...", (&deep, &deep)).to_vec(), Ok(vec![1]));
 }
+
+/// An infinite part makes a product with 1 NaN, a sum not.
+#[cfg(feature = "complex")]
+#[test]
+fn sums_of_one_operand_multiply_nothing() {
+    use num_complex::Complex64;
+    let infinity = f64::INFINITY;
+    for [m, k] in [[1, 2], [2, 1], [5, 3], [3, 70], [70, 3], [2, 600], [600, 2]] {
+        let number = |i: &[usize]| {
+            if i == [0, 0] { Complex64::new(infinity, 0.0) } else { Complex64::new(1.0, 2.0) }
+        };
+        let t = Tensor::from_index([m, k], number).unwrap();
+        let turned = t.view().transpose([1, 0]).unwrap();
+        let sum = |n: usize| Complex64::new(infinity, 2.0 * (n - 1) as f64);
+        assert_eq!(einsum("ij->", (&t,)).item().unwrap(), sum(m * k));
+        assert_eq!(einsum("ij->i", (&t,)).to_vec().unwrap()[0], sum(k));
+        assert_eq!(einsum("ij->j", (&t,)).to_vec().unwrap()[0], sum(m));
+        assert_eq!(einsum("ij->i", (&turned,)).to_vec().unwrap()[0], sum(m));
+        assert_eq!(einsum("ij->j", (&turned,)).to_vec().unwrap()[0], sum(k));
+    }
+}

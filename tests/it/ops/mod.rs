@@ -11,6 +11,8 @@ mod einsum;
 mod extract;
 mod filtered;
 mod generate;
+#[cfg(feature = "half")]
+mod halves;
 #[cfg(feature = "quickcheck")]
 mod indexing;
 mod indexing_faults;

@@ -16,6 +16,7 @@ use crate::kernel::inner::collect;
 use crate::kernel::{self, Filled};
 use crate::map::AddressMap;
 use crate::memory::{for_tuples, list, push, try_with_capacity};
+use crate::ops::products::{first, product, second};
 use crate::shape::Shape;
 use crate::storage::Constant;
 use crate::tensor::Tensor;
@@ -31,7 +32,7 @@ use std::mem::MaybeUninit;
 /// not given. Spaces mean nothing.
 ///
 /// Operands are a tuple, an array or a `Vec` of what can stand in expressions, all of one element type. What has
-/// several is multiplied pair by pair, each time the two that give the smallest result; pairs are products of
+/// several is multiplied pair by pair, and rounded to its type, each time the two that give the smallest result; pairs are products of
 /// matrices as [`matmul`](super::Linalg::matmul) computes them, and nothing else is copied but their results. The
 /// time to choose the pairs is cubic in the number of operands, seconds for a thousand. Integers wrap. Sparse
 /// operands are read as dense ones, up to 2^33 elements, see [`Lazy::densely`]; [`Tensor::times_dense`],
@@ -138,8 +139,31 @@ pub struct Einsum<'a, T> {
     plan: Result<Plan>,
 }
 
-/// The result of a step: an expression, or a stack of matrices and the other one, which it is multiplied by.
-type Ready<'a, T> = (BoxExpr<'a, T>, Option<BoxExpr<'a, T>>);
+/// The result of a step: an expression, or a stack of matrices, the other one, and what is added up of both.
+type Ready<'a, T> = (BoxExpr<'a, T>, Option<(BoxExpr<'a, T>, Added)>);
+
+/// What is added up: products of elements, or those of one side alone.
+enum Added {
+    Products,
+    First,
+    Second,
+}
+
+impl Added {
+    /// Computes the sums over the axis that matrices of two stacks have in common.
+    fn fill<T: Arithmetic + 'static>(
+        &self,
+        a: &BoxExpr<'_, T>,
+        b: &BoxExpr<'_, T>,
+        out: &mut [MaybeUninit<T>],
+    ) -> Result<Filled> {
+        match self {
+            Self::Products => stack::fill(a, b, out, product),
+            Self::First => stack::fill(a, b, out, first),
+            Self::Second => stack::fill(a, b, out, second),
+        }
+    }
+}
 
 impl<'a, T: Arithmetic + 'static> Einsum<'a, T> {
     fn plan(&self) -> Result<&Plan> {
@@ -171,13 +195,13 @@ impl<'a, T: Arithmetic + 'static> Einsum<'a, T> {
             let labels = next.result();
             let term = match step(plan, next, &mut terms)? {
                 (term, None) => term,
-                (a, Some(b)) if k + 1 == plan.steps.len() => {
-                    last = Some((a, b));
+                (a, Some((b, added))) if k + 1 == plan.steps.len() => {
+                    last = Some((a, b, added));
                     break;
                 }
-                (a, Some(b)) => {
+                (a, Some((b, added))) => {
                     let map = AddressMap::row_major(&plan.shape(&labels)?)?;
-                    let data = collect(map.count(), |out| stack::fill(&a, &b, out))?;
+                    let data = collect(map.count(), |out| added.fill(&a, &b, out))?;
                     Tensor::from_parts(map, data).lazy().boxed()
                 }
             };
@@ -187,7 +211,7 @@ impl<'a, T: Arithmetic + 'static> Einsum<'a, T> {
             terms[place..].rotate_right(1);
         }
         match (last, terms.pop()) {
-            (Some((a, b)), _) => stack::fill(&a, &b, out),
+            (Some((a, b, added)), _) => added.fill(&a, &b, out),
             (None, Some((term, labels))) => {
                 let term = term.transpose(axes(&labels, plan.result.iter()))?;
                 fill_all(&term.0, out)
@@ -227,22 +251,23 @@ fn step<'a, T: Arithmetic + 'static>(
     match step {
         Step::Sum { term, kept, summed } => {
             let own = terms.remove(*term);
+            // Of the other side only the extent counts.
             let count = plan.count(summed);
-            let ones = Tensor::new([count], Constant::new(count, T::one()))?.lazy().boxed();
+            let other = Tensor::new([count], Constant::new(count, T::one()))?.lazy().boxed();
             // What is copied least: a sum over the last axis has it last.
             if own.1.last().is_some_and(|label| kept.contains(label)) {
                 let term = grouped(plan, own, none, [summed, kept])?;
-                return Ok((ones.insert_axis(0)?, Some(term)));
+                return Ok((other.insert_axis(0)?, Some((term, Added::Second))));
             }
             let term = grouped(plan, own, none, [kept, summed])?;
-            Ok((term, Some(ones.insert_axis(1)?)))
+            Ok((term, Some((other.insert_axis(1)?, Added::First))))
         }
         Step::Pair { terms: [i, j], parts: Parts { batch, summed, left, right } } => {
             let (b, a) = (terms.remove(*j), terms.remove(*i));
             if !summed.is_empty() {
                 let a = grouped(plan, a, batch, [left, summed])?;
                 let b = grouped(plan, b, batch, [summed, right])?;
-                return Ok((a, Some(b)));
+                return Ok((a, Some((b, Added::Products))));
             }
             let mut stretched = a.0.transpose(axes(&a.1, batch.iter().chain(left)))?;
             for axis in 0..right.len() {
