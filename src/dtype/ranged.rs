@@ -13,8 +13,8 @@ pub trait Ranged: Arithmetic + Debug {
     ///
     /// # Errors
     ///
-    /// [`Error::Range`] if the step is 0, if a number is not finite, or if there are more than
-    /// `isize::MAX`.
+    /// [`Error::Range`] if the step is 0, if a number or the distance of the first two is not finite, or if there
+    /// are more than `isize::MAX`.
     fn count_range(start: Self, stop: Self, step: Self) -> Result<usize>;
 }
 
@@ -66,15 +66,11 @@ macro_rules! floats {
                 if step == 0.0 {
                     return Err(range_error(start, stop, step, ZERO));
                 }
-                if !(start.is_finite() && stop.is_finite() && step.is_finite()) {
+                let distance = stop - start;
+                if !(distance.is_finite() && step.is_finite()) {
                     return Err(range_error(start, stop, step, INFINITE));
                 }
-                let distance = stop - start;
-                let quotient = if distance.is_finite() {
-                    distance / step
-                } else {
-                    (stop / 2.0 - start / 2.0) / step * 2.0
-                };
+                let quotient = distance / step;
                 let ulp = quotient.abs().next_up() - quotient.abs();
                 let whole = quotient.round();
                 let snapped = (quotient - whole).abs() <= 4.0 * ulp;

@@ -30,8 +30,8 @@ use std::fmt::Debug;
 ///
 /// # Errors
 ///
-/// [`Error::Range`] if the step is 0, if a number is not finite, or if there are more than `isize::MAX`
-/// elements.
+/// [`Error::Range`] if the step is 0, if a number or the distance of the bounds is not finite, or if there are more
+/// than `isize::MAX` elements.
 ///
 /// ```
 /// use lensor::generate::range;

@@ -103,6 +103,8 @@ pub trait Reduce: IntoExpr + Sized {
 
     /// The sum of products with another operand of the same element type, stretched as operators do.
     ///
+    /// Products are those of the type of the elements: integers wrap, floats may be infinite. Cast what may not.
+    ///
     /// NumPy's `dot` of matrices is [`matmul`](crate::linalg::Linalg::matmul).
     ///
     /// ```

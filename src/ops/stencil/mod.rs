@@ -228,7 +228,8 @@ pub trait Stencil: IntoExpr + Sized {
     ///
     /// Sums run over the kernel in row-major order from its end; integers wrap. Follows SciPy's `convolve`, and
     /// NumPy's where the kernel is not longer than the operand; with [`Mode::Valid`] a longer one is refused, not
-    /// exchanged. See [`Mode`] for shapes. `f16` and `bf16` are summed up in `f32`, and rounded once.
+    /// exchanged. See [`Mode`] for shapes. Zeros beyond the border are elements, which infinite weights make NaN; NumPy
+    /// has no products there. `f16` and `bf16` are summed up in `f32`, and rounded once.
     ///
     /// # Errors
     ///

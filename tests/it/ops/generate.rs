@@ -92,7 +92,7 @@ fn the_ends_of_types_are_in_reach() {
     );
     assert_eq!(range(i128::MIN, i128::MAX, i128::MAX).unwrap().len(), 3);
     assert_eq!(range(i64::MAX, i64::MIN, i64::MIN).unwrap().to_vec().unwrap(), [i64::MAX, -1]);
-    assert_eq!(range(-f64::MAX, f64::MAX, f64::MAX).unwrap().len(), 2);
+    assert_eq!(range(-f64::MAX, 0.0, f64::MAX).unwrap().len(), 1);
     assert_eq!(range(0.0, 1.0, -0.5).unwrap().len(), 0);
     assert_eq!(range(0.0, 5e-324, 5e-324).unwrap().len(), 1);
     // 3 * 0.1 is just above 0.3, and 0.3 / 0.1 just below 3.
@@ -134,6 +134,12 @@ fn what_has_no_count_is_refused() {
     assert_eq!(floats(0.0, 1.0, 0.0), "a range from 0.0 to 1.0 by 0.0 has step 0");
     assert_eq!(floats(0.0, 1.0, f64::NAN), "a range from 0.0 to 1.0 by NaN is not finite");
     assert_eq!(floats(0.0, f64::INFINITY, 1.0), "a range from 0.0 to inf by 1.0 is not finite");
+    // The elements would be, as multiples of the step are not.
+    assert_eq!(
+        floats(-1.7e308, 1.7e308, 1e307),
+        format!("a range from {:?} to {:?} by {:?} is not finite", -1.7e308, 1.7e308, 1e307)
+    );
+    assert!(range(-3e38_f32, 3e38, 1e37).is_err() && range(3e38_f32, -3e38, -1e37).is_err());
     let long = "has more elements than fit in isize";
     assert_eq!(floats(0.0, 1e300, 1.0), format!("a range from 0.0 to 1e300 by 1.0 {long}"));
     let wide = text(range(i128::MIN, i128::MAX, 1).map(|t| t.len()));
