@@ -106,7 +106,7 @@ impl<T: Measure> Reducer<T> for Mean {
 
     #[inline(always)]
     fn fold(&self, run: &[T], _position: usize) -> Total {
-        Total { sum: sum(run, |x| x), count: run.len() as f64 }
+        Total { sum: sum(run, T::to_f64), count: run.len() as f64 }
     }
 
     #[inline(always)]
@@ -160,8 +160,8 @@ impl<T: Measure> Reducer<T> for MeanOf {
 
 /// The sum of a function of the elements of a run.
 #[inline(always)]
-fn sum<T: Measure>(run: &[T], f: impl Fn(f64) -> f64) -> f64 {
-    in_lanes(run, |x| f(x.to_f64()), |sum, x| sum + f(x.to_f64()), |a, b| a + b)
+fn sum<X: Copy>(run: &[X], f: impl Fn(X) -> f64) -> f64 {
+    in_lanes(run, &f, |sum, x| sum + f(x), |a, b| a + b)
 }
 
 /// Number, mean and squared distances from it.
@@ -172,25 +172,63 @@ pub struct Moments {
     squares: f64,
 }
 
+/// A mean, moved to another one by a share of their distance.
+#[inline(always)]
+fn moved(mean: f64, other: f64, share: impl Fn(f64) -> f64) -> f64 {
+    let moved = mean + share(other - mean);
+    // Distances of numbers may be infinite where means are not.
+    if moved.is_infinite() { mean - share(mean) + share(other) } else { moved }
+}
+
 impl Moments {
+    const NONE: Self = Self { count: 0.0, mean: 0.0, squares: 0.0 };
+
+    /// Welford's update.
+    #[inline(always)]
+    fn step(&mut self, x: f64) {
+        self.count += 1.0;
+        let apart = x - self.mean;
+        self.mean = moved(self.mean, x, |apart| apart / self.count);
+        self.squares += apart * (x - self.mean);
+    }
+
     #[inline(always)]
     fn join(&mut self, later: Self) {
         let count = self.count + later.count;
         let apart = later.mean - self.mean;
         let share = later.count / count;
-        self.mean += apart * share;
+        self.mean = moved(self.mean, later.mean, |apart| apart * share);
         self.squares += later.squares + apart * apart * self.count * share;
         self.count = count;
     }
 
-    /// Of elements whose distances from `base`, and the squares of these, have been added up. Squares that
-    /// are too large make an infinite variance, as they do where they are added up one by one.
+    /// Of elements whose distances from `base`, and the squares of these, have been added up. Where those are too large,
+    /// elements are taken one by one.
     #[inline(always)]
-    fn measured(count: f64, base: f64, sum: f64, square: f64) -> Self {
+    fn measured(
+        base: f64,
+        [sum, square]: [f64; 2],
+        elements: impl ExactSizeIterator<Item = f64>,
+    ) -> Self {
+        let count = elements.len() as f64;
         let squares = square - sum * (sum / count);
-        let overflowed = squares.is_nan() && sum.is_finite();
-        let squares = if overflowed { f64::INFINITY } else { squares };
+        if squares.is_nan() {
+            return Self::one_by_one(elements);
+        }
         Self { count, mean: base + sum / count, squares }
+    }
+
+    /// Until there is no number.
+    #[cold]
+    fn one_by_one(elements: impl ExactSizeIterator<Item = f64>) -> Self {
+        let (count, mut all) = (elements.len() as f64, Self::NONE);
+        for x in elements {
+            all.step(x);
+            if all.squares.is_nan() {
+                break;
+            }
+        }
+        Self { count, ..all }
     }
 
     fn variance(self, ddof: usize) -> f64 {
@@ -208,7 +246,7 @@ macro_rules! spread {
             type Out = T::Float;
 
             fn empty(&self) -> Option<Moments> {
-                Some(Moments { count: 0.0, mean: 0.0, squares: 0.0 })
+                Some(Moments::NONE)
             }
 
             #[inline(always)]
@@ -218,13 +256,9 @@ macro_rules! spread {
                 Moments { count: 1.0, mean, squares: 0.0 * mean.abs() }
             }
 
-            /// Welford's update.
             #[inline(always)]
             fn step(&self, state: &mut Moments, x: T) {
-                state.count += 1.0;
-                let apart = x.to_f64() - state.mean;
-                state.mean += apart / state.count;
-                state.squares += apart * (x.to_f64() - state.mean);
+                state.step(x.to_f64());
             }
 
             #[inline(always)]
@@ -246,22 +280,20 @@ macro_rules! spread {
             #[inline(always)]
             fn fold(&self, run: &[T], _position: usize) -> Moments {
                 let base = run[0].to_f64();
-                let [sum, square] = distances(run, base);
-                let count = run.len() as f64;
-                Moments::measured(count, base, sum, square)
+                let elements = run.iter().map(|x| x.to_f64());
+                Moments::measured(base, distances(run, base), elements)
             }
 
             /// As [`Self::fold`], from the first row.
             #[inline(always)]
             fn fold_columns(&self, rows: &[&[T]], _position: usize, states: &mut Vec<Moments>) {
                 let width = rows[0].len();
+                let column = |k: usize| rows.iter().map(move |row| row[k].to_f64());
                 if width < NARROW {
                     states.clear();
-                    let count = rows.len() as f64;
                     states.extend((0..width).map(|k| {
                         let base = rows[0][k].to_f64();
-                        let [sum, square] = distances_in_column(rows, k, base);
-                        Moments::measured(count, base, sum, square)
+                        Moments::measured(base, distances_in_column(rows, k, base), column(k))
                     }));
                     return;
                 }
@@ -285,10 +317,10 @@ macro_rules! spread {
                         squares[k] += apart * apart;
                     }
                 }
-                let count = rows.len() as f64;
                 states.clear();
-                let column = |k: usize| Moments::measured(count, base[k], sums[k], squares[k]);
-                states.extend((0..width).map(column));
+                let measured =
+                    |k: usize| Moments::measured(base[k], [sums[k], squares[k]], column(k));
+                states.extend((0..width).map(measured));
             }
         }
     )* };
@@ -322,10 +354,10 @@ impl<T: Measure> Reducer<(T, T)> for Covariance {
     #[inline(always)]
     fn step(&self, state: &mut CoMoments, (x, y): (T, T)) {
         state.count += 1.0;
-        let apart = x.to_f64() - state.means[0];
-        state.means[0] += apart / state.count;
-        state.means[1] += (y.to_f64() - state.means[1]) / state.count;
-        state.products += apart * (y.to_f64() - state.means[1]);
+        let (x, y, [mean, other]) = (x.to_f64(), y.to_f64(), state.means);
+        state.means =
+            [(mean, x), (other, y)].map(|(mean, x)| moved(mean, x, |apart| apart / state.count));
+        state.products += (x - mean) * (y - state.means[1]);
     }
 
     #[inline(always)]
@@ -334,8 +366,7 @@ impl<T: Measure> Reducer<(T, T)> for Covariance {
         let share = later.count / count;
         let [x, y] = [0, 1].map(|k| later.means[k] - state.means[k]);
         state.products += later.products + x * y * state.count * share;
-        state.means[0] += x * share;
-        state.means[1] += y * share;
+        state.means = [0, 1].map(|k| moved(state.means[k], later.means[k], |apart| apart * share));
         state.count = count;
     }
 
@@ -344,14 +375,20 @@ impl<T: Measure> Reducer<(T, T)> for Covariance {
         T::of_f64(if freedom > 0.0 { state.products / freedom } else { f64::NAN })
     }
 
+    /// Distances from the first pair, as those of [`Variance`]; one by one where their products are too large.
     #[inline(always)]
     fn fold(&self, run: &[(T, T)], _position: usize) -> CoMoments {
-        let add = |a: f64, b: f64| a + b;
+        let base = [run[0].0.to_f64(), run[0].1.to_f64()];
+        let x = |pair: (T, T)| pair.0.to_f64() - base[0];
+        let y = |pair: (T, T)| pair.1.to_f64() - base[1];
+        let [xs, ys, products] = [sum(run, x), sum(run, y), sum(run, |pair| x(pair) * y(pair))];
         let count = run.len() as f64;
-        let sum = |f: &dyn Fn(&(T, T)) -> f64| run.iter().map(f).sum::<f64>();
-        let means = [sum(&|pair| pair.0.to_f64()) / count, sum(&|pair| pair.1.to_f64()) / count];
-        let product = |(x, y): (T, T)| (x.to_f64() - means[0]) * (y.to_f64() - means[1]);
-        let products = in_lanes(run, product, |sum, pair| sum + product(pair), add);
-        CoMoments { count, means, products }
+        let products = products - xs * (ys / count);
+        if products.is_nan() {
+            let mut all = self.first(run[0]);
+            run[1..].iter().for_each(|&pair| self.step(&mut all, pair));
+            return all;
+        }
+        CoMoments { count, means: [base[0] + xs / count, base[1] + ys / count], products }
     }
 }

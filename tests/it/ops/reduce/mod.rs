@@ -5,6 +5,7 @@ mod agree;
 mod bits;
 mod copies;
 mod modes;
+mod moments;
 mod sparse;
 mod values;
 
