@@ -12,6 +12,9 @@ const TOGETHER: usize = 16;
 ready! {
     /// Euclidean distances of all points of one list to all of another, `(m,d),(n,d)->(m,n)`.
     ///
+    /// Squares of `f32` and `f64` are of their type: distances beyond the root of its largest number are infinite, those
+    /// below the root of its smallest 0. [`norm`](super::norm) of differences has no such bounds.
+    ///
     /// ```
     /// use lensor::gufunc::cdist;
     /// use lensor::Tensor;
@@ -23,7 +26,7 @@ ready! {
     cdist CDist[T: Real + Default + 'static] [T; 2] => [T; 1];
 
     /// Euclidean distances of all pairs of points, `(n,d)->(n*(n-1)/2)`: of the first to all that follow, then of the
-    /// second to all that follow it, and so on.
+    /// second to all that follow it, and so on. See [`cdist`].
     ///
     /// ```
     /// use lensor::gufunc::pdist;
