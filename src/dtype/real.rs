@@ -51,6 +51,7 @@ pub trait Real: Signed + Order + Measure<Float = Self> {
     fn is_nan(self) -> bool;
     fn is_infinite(self) -> bool;
     fn is_finite(self) -> bool;
+    fn is_normal(self) -> bool;
 }
 
 /// That of libm gives numbers below 1.
@@ -68,7 +69,7 @@ macro_rules! reals {
         impl Real for $type {
             reals!(@same $type: sqrt() -> Self; floor() -> Self; ceil() -> Self; round() -> Self; trunc() -> Self;
                 round_ties_even() -> Self; copysign(sign) -> Self; mul_add(factor, summand) -> Self;
-                is_nan() -> bool; is_infinite() -> bool; is_finite() -> bool;);
+                is_nan() -> bool; is_infinite() -> bool; is_finite() -> bool; is_normal() -> bool;);
             fn hypot(self, other: Self) -> Self { $hypot(self, other) }
             fn atan2(self, x: Self) -> Self { $atan2(self, x) }
             #[inline(always)]
@@ -117,6 +118,7 @@ macro_rules! halves {
             fn is_nan(self) -> bool { self.to_f32().is_nan() }
             fn is_infinite(self) -> bool { self.to_f32().is_infinite() }
             fn is_finite(self) -> bool { self.to_f32().is_finite() }
+            fn is_normal(self) -> bool { <$type>::is_normal(self) }
         }
     };
 }

@@ -1,6 +1,6 @@
 //! Derivatives of the elements of an operand, line by line along its last axis.
 
-use super::rule::{DerivativeOrder, Rule, Tap, curvature, weighted};
+use super::rule::{By, DerivativeOrder, Rule, Tap, curvature, weighted};
 use super::spacing::Checked;
 use crate::dtype::Real;
 use crate::error::{Error, Result};
@@ -160,11 +160,14 @@ fn divided<T: Real, const N: usize>(
     out: &mut Slots<'_, T>,
     rows: [&[T]; N],
     f: impl Fn([T; N]) -> T + Copy,
-    by: T,
+    by: By<T>,
 ) -> Result<()> {
-    match by.exact_reciprocal() {
-        Some(reciprocal) => out.extend(rows, |x| f(x).times(reciprocal)),
-        None => out.extend(rows, |x| f(x).over(by)),
+    match by {
+        By::Both(_) => out.extend(rows, |x| by.divide(f(x))),
+        By::One(by) => match by.exact_reciprocal() {
+            Some(reciprocal) => out.extend(rows, |x| f(x).times(reciprocal)),
+            None => out.extend(rows, |x| f(x).over(by)),
+        },
     }
 }
 

@@ -20,11 +20,56 @@ pub enum EdgeOrder {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Tap<T> {
     /// `(x[high] - x[low]) / by`.
-    Difference { high: usize, low: usize, by: T },
+    Difference { high: usize, low: usize, by: By<T> },
     /// `((x[start + 2] - x[start + 1]) - (x[start + 1] - x[start])) / by`, see [`curvature`].
-    Curvature { start: usize, by: T },
+    Curvature { start: usize, by: By<T> },
     /// The sum of three elements from `start` on, each times its weight.
     Weighted { start: usize, weights: [T; 3] },
+}
+
+/// What differences are divided by: a number, or two numbers whose product is none.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum By<T> {
+    One(T),
+    Both([T; 2]),
+}
+
+impl<T: Real> By<T> {
+    /// Twice a distance.
+    fn twice(distance: T) -> Self {
+        match distance.plus(distance) {
+            both if both.is_finite() => Self::One(both),
+            _ => Self::Both([distance, T::one().plus(T::one())]),
+        }
+    }
+
+    /// The square of a distance.
+    fn square(distance: T) -> Self {
+        match distance.times(distance) {
+            square if square.is_normal() => Self::One(square),
+            _ => Self::Both([distance; 2]),
+        }
+    }
+
+    /// The distance of two coordinates.
+    fn between(low: T, high: T) -> Self {
+        match high.minus(low) {
+            distance if distance.is_finite() => Self::One(distance),
+            _ => {
+                let two = T::one().plus(T::one());
+                Self::Both([high.over(two).minus(low.over(two)), two])
+            }
+        }
+    }
+
+    /// The quotient.
+    #[inline(always)]
+    pub(super) fn divide(self, x: T) -> T {
+        match self {
+            Self::One(by) => x.over(by),
+            Self::Both([a, b]) => T::of_f64(x.to_f64() / a.to_f64() / b.to_f64()),
+        }
+    }
 }
 
 /// A derivative along one axis.
@@ -93,15 +138,15 @@ impl<'s, T: Real> Rule<'s, T> {
         let start = index.saturating_sub(1).min(self.extent.saturating_sub(3));
         match (self.spacing, self.order) {
             (Spacing::Uniform(h), DerivativeOrder::First(_)) if inside => {
-                Tap::Difference { high: index + 1, low: index - 1, by: h.plus(*h) }
+                Tap::Difference { high: index + 1, low: index - 1, by: By::twice(*h) }
             }
             (Spacing::Uniform(h), DerivativeOrder::First(EdgeOrder::First)) => {
                 let low = index.min(last - 1);
-                Tap::Difference { high: low + 1, low, by: *h }
+                Tap::Difference { high: low + 1, low, by: By::One(*h) }
             }
             (Spacing::At(x), DerivativeOrder::First(EdgeOrder::First)) if !inside => {
                 let low = index.min(last - 1);
-                Tap::Difference { high: low + 1, low, by: x[low + 1].minus(x[low]) }
+                Tap::Difference { high: low + 1, low, by: By::between(x[low], x[low + 1]) }
             }
             (Spacing::Uniform(h), DerivativeOrder::First(EdgeOrder::Second)) => {
                 let one = T::one();
@@ -116,7 +161,7 @@ impl<'s, T: Real> Rule<'s, T> {
                 Tap::Weighted { start, weights }
             }
             (Spacing::Uniform(h), DerivativeOrder::Second) => {
-                Tap::Curvature { start, by: h.times(*h) }
+                Tap::Curvature { start, by: By::square(*h) }
             }
             (Spacing::At(x), _) => Tap::Weighted { start, weights: self.weights_at(x, index) },
         }
@@ -129,6 +174,9 @@ impl<'s, T: Real> Rule<'s, T> {
         let (a, b) = (x[start + 1].minus(x[start]), x[start + 2].minus(x[start + 1]));
         let both = a.plus(b);
         let (low, middle, high) = (a.times(both), a.times(b), b.times(both));
+        if ![low, middle, high].into_iter().all(T::is_normal) {
+            return self.quotients_at(x, index).map(T::of_f64);
+        }
         let [low_part, middle_part, high_part] = match (self.order, index - start) {
             (DerivativeOrder::Second, _) => {
                 let two = T::one().plus(T::one());
@@ -140,6 +188,23 @@ impl<'s, T: Real> Rule<'s, T> {
         };
         [low_part.over(low), middle_part.over(middle), high_part.over(high)]
     }
+
+    /// The same weights, without products of distances, which are no numbers or have few digits.
+    #[cold]
+    fn quotients_at(&self, x: &[T], index: usize) -> [f64; 3] {
+        let start = index.saturating_sub(1).min(self.extent - 3);
+        let [a, b] = [start, start + 1].map(|at| x[at + 1].to_f64() - x[at].to_f64());
+        let (short, long) = if a.abs() < b.abs() { (a, b) } else { (b, a) };
+        let both = a + b;
+        let share =
+            |x: f64| if both.is_finite() { x / both } else { x / 2.0 / (a / 2.0 + b / 2.0) };
+        match (self.order, index - start) {
+            (DerivativeOrder::Second, _) => [2.0 / both / a, -2.0 / long / short, 2.0 / both / b],
+            (_, 0) => [-(1.0 + share(a)) / a, (1.0 + short / long) / short, -share(a) / b],
+            (_, 1) => [-share(b) / a, (b - a) / long / short, share(a) / b],
+            _ => [share(b) / a, -(1.0 + short / long) / short, (1.0 + share(b)) / b],
+        }
+    }
 }
 
 impl<T: Real> fmt::Display for Rule<'_, T> {
@@ -149,7 +214,11 @@ impl<T: Real> fmt::Display for Rule<'_, T> {
             Tap::Curvature { by, .. } => ("second differences", by),
             Tap::Weighted { .. } => return f.write_str("three elements, weighted"),
         };
-        let how = if by.exact_reciprocal().is_some() { "times a reciprocal" } else { "divided" };
+        let how = match by {
+            By::One(by) if by.exact_reciprocal().is_some() => "times a reciprocal",
+            By::One(_) => "divided",
+            By::Both(_) => "divided twice",
+        };
         write!(f, "{what}, {how}")
     }
 }
@@ -159,9 +228,9 @@ impl<T: Real> Tap<T> {
     #[inline(always)]
     pub(super) fn of(&self, x: impl Fn(usize) -> T) -> T {
         match *self {
-            Self::Difference { high, low, by } => x(high).minus(x(low)).over(by),
+            Self::Difference { high, low, by } => by.divide(x(high).minus(x(low))),
             Self::Curvature { start, by } => {
-                curvature([x(start), x(start + 1), x(start + 2)]).over(by)
+                by.divide(curvature([x(start), x(start + 1), x(start + 2)]))
             }
             Self::Weighted { start, weights } => {
                 weighted([x(start), x(start + 1), x(start + 2)], weights)

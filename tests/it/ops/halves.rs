@@ -6,7 +6,7 @@ use lensor::dtype::Real;
 use lensor::gufunc::{convolve_full, convolve_valid, cross, inner1d, trace};
 use lensor::linalg::{Linalg, einsum};
 use lensor::prelude::*;
-use lensor::stencil::{Border, Mode, Stencil};
+use lensor::stencil::{Border, EdgeOrder, Mode};
 use std::fmt::Debug;
 
 trait Half: Real + Default + Debug + 'static {}
@@ -147,6 +147,43 @@ fn inner_products_of_columns_are_those_of_rows() {
         assert_eq!(rows.to_vec().unwrap(), columns.to_vec().unwrap());
         for (row, found) in doubles(&a).chunks_exact(n).zip(rows.to_vec().unwrap()) {
             near(found, row.iter().map(|x| x * x));
+        }
+    }
+}
+
+/// Products and sums of distances that are no normal halves.
+#[test]
+fn derivatives_of_halves_keep_their_digits() {
+    let halves = |data: &[f64]| data.iter().map(|&x| f16::from_f64(x)).collect::<Vec<_>>();
+    let t = |data: &[f64]| Tensor::from(halves(data)).lazy();
+    let edges = EdgeOrder::First;
+    let slopes = t(&[0.0, 200.0, 400.0]).derivative(0, halves(&[0.0, 200.0, 400.0]), edges);
+    assert_eq!(slopes.to_vec().unwrap(), halves(&[1.0; 3]));
+    let bend = t(&[0.0, 30000.0, 0.0]).second_derivative(0, f16::from_f64(256.0));
+    assert_eq!(bend.to_vec().unwrap(), halves(&[-60000.0 / 65536.0; 3]));
+    let bend = t(&[0.0, 30000.0, 0.0]).second_derivative(0, halves(&[0.0, 256.0, 512.0]));
+    assert_eq!(bend.to_vec().unwrap(), halves(&[-60000.0 / 65536.0; 3]));
+    let slopes = t(&[0.0, 1000.0, 2000.0]).derivative(0, f16::from_f64(40000.0), edges);
+    assert_eq!(slopes.to_vec().unwrap(), halves(&[0.025; 3]));
+
+    let mut random = Random(9);
+    for scale in [0.000_25, 0.5, 100.0, 300.0] {
+        let mut at = 0;
+        let x: Vec<f64> = (0..40)
+            .map(|_| {
+                at += 1 + random.below(4);
+                f16::from_f64(at as f64 * scale).to_f64()
+            })
+            .collect();
+        let y: Vec<f64> = (0..40).map(|_| random.below(4) as f64).collect();
+        let found = t(&y).derivative(0, halves(&x), edges).to_vec().unwrap();
+        for k in 1..39 {
+            let (a, b) = (x[k] - x[k - 1], x[k + 1] - x[k]);
+            let weights = [-b / a / (a + b), 1.0 / a - 1.0 / b, a / b / (a + b)];
+            let terms = weights.iter().zip(&y[k - 1..]).map(|(w, y)| w * y);
+            let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
+            let error = (found[k].to_f64() - sum).abs();
+            assert!(error <= size * 0.005 + 1e-6, "{scale} {k}: {} for {sum}", found[k]);
         }
     }
 }

@@ -503,3 +503,43 @@ fn convolutions_are_assigned_to_any_view() {
     sums.assign_to(&mut out).unwrap();
     assert_eq!(out.to_vec().unwrap(), sums.to_vec().unwrap());
 }
+
+/// Distances times a power of two whose square is no number divide slopes by that power.
+#[test]
+fn derivatives_keep_their_digits_at_any_distance() {
+    let y = [3.0, 1.0, 4.0, 1.5, 9.0, 2.5];
+    let x = [0.0, 1.0, 1.5, 3.5, 4.0, 6.0];
+    for power in [-530, -520, 505, 515] {
+        let scale = 2f64.powi(power);
+        let agrees = |near: Vec<f64>, far: Vec<f64>, unit: f64| {
+            assert_eq!(near.len(), far.len());
+            for (near, far) in near.into_iter().zip(far) {
+                assert!((far * unit - near).abs() <= 1e-13 * (1.0 + near.abs()), "{far} {near}");
+            }
+        };
+        let (t, values) = (Tensor::from(y.to_vec()), Tensor::from(y.map(|y| y * scale).to_vec()));
+        let far = x.map(|x| x * scale);
+        for edges in EDGES {
+            agrees(
+                t.derivative(0, x, edges).to_vec().unwrap(),
+                t.derivative(0, far, edges).to_vec().unwrap(),
+                scale,
+            );
+            let uniform = t.derivative(0, 0.3, edges).to_vec().unwrap();
+            agrees(uniform, t.derivative(0, 0.3 * scale, edges).to_vec().unwrap(), scale);
+        }
+        let second = t.second_derivative(0, 0.3).to_vec().unwrap();
+        agrees(second, values.second_derivative(0, 0.3 * scale).to_vec().unwrap(), scale);
+    }
+    let t = Tensor::from(vec![0.0_f32, 1.0, 2.0]);
+    let slopes = t.derivative(0, [0.0, 1e20, 2e20], EdgeOrder::First).to_vec().unwrap();
+    assert!(slopes.iter().all(|slope| (slope / 1e-20 - 1.0).abs() <= 1e-6), "{slopes:?}");
+    // Twice the distance is no number.
+    let t = Tensor::from(vec![0.0_f64, 1.0, 3.0]);
+    let slopes = t.derivative(0, 1e308, EdgeOrder::First).to_vec().unwrap();
+    assert!((slopes[1] / 1.5e-308 - 1.0).abs() < 1e-14, "{slopes:?}");
+    let far = t.derivative(0, [-1e308, 0.0, 1e308], EdgeOrder::Second).to_vec().unwrap();
+    assert!((far[1] / 1.5e-308 - 1.0).abs() < 1e-14, "{far:?}");
+    let ends = t.derivative(0, [-1.5e308, 1.5e308, 1.6e308], EdgeOrder::First).to_vec().unwrap();
+    assert!((ends[0] * 1e308 * 3.0 - 1.0).abs() < 1e-6, "{ends:?}");
+}
