@@ -164,27 +164,27 @@ fn first_failure(
         return Ok(first);
     }
     let positions = positions()?;
-    let mut addresses = local.addresses(k, &moving)?;
+    // What is asked for once: an address, or the number of a block.
+    let mut asked = local.addresses(k, &moving)?;
     if let Some(relocate) = local.relocates[k] {
-        relocate.relocate(&mut addresses);
+        relocate.relocate(&mut asked);
     }
-    // What is asked for once: a block, or an address.
-    let asked = |element: usize| match blocks {
-        Some((grid, _)) => (grid.sides.find(addresses[element]).0, 0),
-        None => (BlockIndex::new(), addresses[element]),
-    };
-    let mut order = list(0..addresses.len())?;
-    order.sort_unstable_by_key(|&element| (asked(element), positions[element]));
+    if let Some((grid, _)) = blocks {
+        let number = |address| grid.sides.number(&grid.sides.find(address).0).unwrap_or(0);
+        asked.iter_mut().for_each(|asked| *asked = number(*asked));
+    }
+    let mut order = list(0..asked.len())?;
+    order.sort_unstable_by_key(|&element| (asked[element], positions[element]));
     let mut last = None;
     for element in order {
         // Elements of one block or address follow one another, the first of them first.
-        let own = asked(element);
-        if last.as_ref() == Some(&own) {
+        let own = asked[element];
+        if last == Some(own) {
             continue;
         }
         let found = match blocks {
-            Some((grid, load)) => load(grid, &own.0),
-            None => read(own.1),
+            Some((grid, load)) => load(grid, &grid.sides.index(own)),
+            None => read(own),
         };
         if let Err(error) = found {
             note(positions[element], &error);
