@@ -116,12 +116,17 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
 
     /// Refuses very many elements of sparse operands, before what is deferred among operands is computed.
     pub(super) fn check_reads(&self, fit: &Fit) -> Result<()> {
-        let mut deferred = false;
-        self.deferred(&mut |_| deferred = true);
-        if deferred && fit.has_calls() {
+        if self.defers() && fit.has_calls() {
             self.prepared(fit)?;
         }
         Ok(())
+    }
+
+    /// Whether operands or mask read deferred operations.
+    pub(super) fn defers(&self) -> bool {
+        let mut defers = false;
+        self.deferred(&mut |_| defers = true);
+        defers
     }
 
     /// The deferred operations that operands and mask read.
