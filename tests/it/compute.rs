@@ -334,15 +334,14 @@ fn results_that_go_to_views_have_the_same_bits() {
         let t = sines(&[5008, width]).unwrap();
         agree(t.rolling(0, 9).sum());
         agree(t.rolling(0, 9).mean());
-        let t = sines(&[40_000, width]).unwrap();
-        let offsets: Vec<usize> = (0..=5000).map(|k| k * 8).collect();
-        agree(t.segments(0, &offsets).sum());
         agree(t.cumsum(0));
     }
+    let offsets: Vec<usize> = (0..=4000).map(|k| k * 8).collect();
+    agree(sines(&[32_000, 17]).unwrap().segments(0, &offsets).sum());
     for width in [65_537, 65_543, 65_544] {
-        agree(sines(&[20, width]).unwrap().sum(0).keepdims());
-        agree(sines(&[70, width]).unwrap().var(0).keepdims());
+        agree(sines(&[9, width]).unwrap().sum(0).keepdims());
     }
+    agree(sines(&[66, 65_543]).unwrap().var(0).keepdims());
 }
 
 /// Nothing is computed for what has no elements, whatever reads it.

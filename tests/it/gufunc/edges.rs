@@ -277,7 +277,7 @@ fn destinations_that_are_overwritten_are_not_read() {
 /// Sparse destinations have the results of all boxes, and none of those of a call that failed.
 #[test]
 fn results_of_many_boxes_replace_entries() {
-    let (rows, columns) = (4, 1 << 19);
+    let (rows, columns) = (3, 1 << 19);
     let dense = Tensor::from_index([rows, columns], |i| (i[0] * 3 + i[1]) as i32 % 5).unwrap();
     let sorted = dense.view().lazy().sort(0, SortOrder::Ascending).eval().unwrap();
     let mut out = Tensor::sparse([rows, columns], 2_i32).unwrap();

@@ -137,7 +137,7 @@ fn rows_that_overlap_are_not_added_up_unseen() {
 /// Views of one row among many with rows of their own take the time of that row.
 #[test]
 fn views_of_single_rows_visit_no_others() {
-    const ROWS: usize = 1 << 17;
+    const ROWS: usize = 1 << 16;
     let rows = Offsets::from_lengths(vec![3; 3 * ROWS]).unwrap();
     let inner = Ragged::new([ROWS, 3], rows, Tensor::constant([9 * ROWS], 1).unwrap()).unwrap();
     let r = inner.nest([ROWS], Offsets::from_lengths(vec![1; ROWS]).unwrap()).unwrap();

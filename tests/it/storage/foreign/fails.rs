@@ -141,10 +141,10 @@ fn a_failing_operand_is_located_by_its_own_map() {
 /// In several threads some task meets the failure, and its error is the result.
 #[test]
 fn a_failure_in_a_parallel_evaluation_is_an_error() {
-    let len = 3 << 16;
+    let len = 1 << 17;
     for threads in 1..=3 {
         let pool = crate::support::pool(threads);
-        for k in [0, 1, 100, len / 3, len - 1] {
+        for k in [0, len / 3, len - 1] {
             let t = Tensor::new([len / 64, 64], Failing::new(len, k)).unwrap();
             let turned = t.view().transpose([1, 0]).unwrap();
             let error = pool.install(|| (&turned + 1).to_vec()).unwrap_err();
