@@ -51,7 +51,7 @@ const UNSAFE: [&str; 11] = [
 
 /// Where a feature may decide what is in a table, a macro or an enum. Elsewhere it decides on whole
 /// modules.
-const CONDITIONAL: [&str; 10] = [
+const CONDITIONAL: [&str; 11] = [
     "lib.rs",
     "dtype",
     "kernel/join.rs",
@@ -62,6 +62,7 @@ const CONDITIONAL: [&str; 10] = [
     "arbitrary",
     "ops/reduce/reducers/by_element.rs",
     "ops/reduce/reducers/sums.rs",
+    "storage/chunked/ahead/spawn.rs",
 ];
 
 fn root() -> PathBuf {

@@ -100,7 +100,8 @@ pub trait Blocks: Send + Sync {
 /// Storage in blocks that can be written a block at a time.
 pub trait BlocksMut: Blocks {
     /// Replaces the elements of a block, which [`Blocks::load`] gives from then on. Different blocks are stored by several
-    /// threads at once. What is never looked at ([`Blocks::load`]) has any values.
+    /// threads at once. A block may be loaded while it is stored, by a thread that waited for a second or more, or within
+    /// other loads: it is to be what it was or what it becomes. What is never looked at ([`Blocks::load`]) has any values.
     ///
     /// # Errors
     ///

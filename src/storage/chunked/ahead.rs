@@ -1,9 +1,12 @@
 //! Blocks that are loaded before they are asked for, by threads of their own: those may sleep.
 
+mod spawn;
+
 use super::cache::{Cache, lock};
 use super::{Blocks, Chunked, Inner};
 use crate::error::Result;
 use crate::storage::Block;
+use spawn::spawn;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -199,8 +202,7 @@ where
 {
     for ahead in storage.ahead.iter().flat_map(|ahead| std::iter::repeat_n(ahead, ahead.threads)) {
         let (ahead, storage) = (ahead.clone(), Arc::downgrade(storage));
-        let thread = thread::Builder::new().name("lensor-ahead".into());
-        thread.spawn(move || load_all(&ahead, &storage))?;
+        spawn("lensor-ahead", move || load_all(&ahead, &storage))?;
     }
     Ok(())
 }

@@ -84,7 +84,7 @@ fn an_error_is_told_to_all_who_wait() {
             &[4]
         }
         fn load(&self, _: &[usize]) -> Result<Block<'_, u8>, StorageError> {
-            std::thread::sleep(Duration::from_millis(30));
+            std::thread::sleep(Duration::from_millis(300));
             match self.0.fetch_add(1, Ordering::Relaxed) {
                 0 => Err(StorageError::new(0, "lost")),
                 _ => Ok(Block::Fill(7)),
@@ -164,6 +164,43 @@ fn loads_that_join_do_not_deadlock() {
                 });
             }
         });
+    });
+}
+
+/// Loads that share work among threads have none to wait for, as those of other pools may wait for them.
+#[cfg(feature = "rayon")]
+#[test]
+fn loads_ahead_keep_to_their_threads() {
+    type Place = (usize, Option<usize>);
+    struct Counting(Arc<Mutex<Vec<Place>>>);
+    impl Blocks for Counting {
+        type Elem = u8;
+        fn extents(&self) -> &[usize] {
+            &[64, 64]
+        }
+        fn block(&self) -> &[usize] {
+            &[16, 16]
+        }
+        fn load(&self, index: &[usize]) -> Result<Block<'_, u8>, StorageError> {
+            if std::thread::current().name() == Some("lensor-ahead") {
+                let threads = rayon::join(rayon::current_num_threads, rayon::current_thread_index);
+                self.0.lock().unwrap().push(threads);
+            }
+            assert_ne!(index, [3, 3], "no such block");
+            Ok(Block::Fill(1))
+        }
+    }
+    let found = Arc::new(Mutex::new(Vec::new()));
+    let chunked = Chunked::new(Counting(found.clone())).unwrap().with_ahead(2).unwrap();
+    let next = [[3, 3], [0, 1], [2, 2]];
+    watched(move || {
+        chunked.expect(&next.map(|index| index.into_iter().collect()));
+        while found.lock().unwrap().len() < 3 {
+            std::thread::yield_now();
+        }
+        // A panic ends the thread that met it alone.
+        assert_eq!(*found.lock().unwrap(), [(1, Some(0)); 3]);
+        drop(chunked);
     });
 }
 
