@@ -53,18 +53,19 @@ impl<'a> Plan<'a> {
             }
             return Ok(());
         }
-        let longest = limits.longest_table(digits.len());
-        let period = table_period(patterns, &digits, longest.min(LONGEST));
+        let period = table_period(patterns, &digits, limits.longest_table(digits.len()));
         let most = limits.most_cuts_beside_tables(digits.len());
         let seldom = patterns.iter().filter(|pattern| (1..=most).contains(&wraps(pattern)));
         let seldom: PerOperand<AxisPattern<'a>> = seldom.copied().collect();
-        if period.is_none() && !seldom.is_empty() {
+        let cuts_left = seldom.iter().map(wraps).fold(0, usize::saturating_add);
+        let cuts_serve =
+            period.is_none_or(|period| period > LONGEST && period / INDEXES_PER_CUT > cuts_left);
+        if cuts_serve && !seldom.is_empty() {
             for segment in segments(&cuts(&seldom, digits.clone())?, &digits) {
                 self.add_pieces(patterns, segment, limits, pieces)?;
             }
             return Ok(());
         }
-        let period = period.or_else(|| table_period(patterns, &digits, longest));
         self.add_tabulated(patterns, digits, period, pieces)
     }
 
@@ -88,8 +89,8 @@ impl<'a> Plan<'a> {
         Ok(Some(pieces))
     }
 
-    /// Adds some digits with a table of positions for every operand that wraps: of a period that is repeated, and of what
-    /// is left over, or of all digits.
+    /// Adds some digits with a table of positions for every operand that wraps: of a period that is repeated, and of
+    /// what is left over, or of all digits.
     fn add_tabulated(
         &mut self,
         patterns: &[AxisPattern<'a>],
@@ -171,6 +172,9 @@ pub(super) const LONGEST: usize = 1 << 20;
 
 /// Digits of a table that is repeated, at least, so that its loop is a long one.
 const LONG: usize = 1 << 12;
+
+/// Indexes of a table that take the memory of what is between two cuts.
+const INDEXES_PER_CUT: usize = 64;
 
 /// What bounds the pieces of an axis.
 #[derive(Debug, Clone, Copy)]

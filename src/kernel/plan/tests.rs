@@ -222,6 +222,10 @@ fn tables_are_as_long_as_the_least_common_multiple() {
     let lengths: Vec<_> = plan.tables.iter().map(|table| table.len()).collect();
     assert_eq!(lengths, [120_000, 120_000]);
     assert_eq!(loops(&plan.nests[0])[0], (1000, vec![120_000, 0, 0]));
+    // Long ones, too, where cuts would take more memory.
+    let operands = [linear(0, &[1]), cyclic(2049), cyclic(1031)];
+    let plan = planned(&[1 << 28], &operands, BLOCKING);
+    assert_eq!(plan.tables[0].len(), 2049 * 1031);
 }
 
 #[test]
