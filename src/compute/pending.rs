@@ -47,7 +47,9 @@ impl<C: Compute> fmt::Debug for Pending<C> {
 impl<C: Compute> Prepare for Pending<C> {
     fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {
         let result = self.shared.get_or(|| {
-            self.operation.check_reads()?;
+            if self.missing.len > 0 {
+                self.operation.check_reads()?;
+            }
             prepare_all(&mut |visit| self.operation.deferred(visit), kept)?;
             self.operation.collect(self.missing.len)
         })?;

@@ -155,13 +155,22 @@ pub(super) fn assign<T: Copy + Send + Sync>(
     map: &AddressMap,
     storage: &mut dyn Writer<Elem = T>,
 ) -> Result<()> {
-    let done = assign_part(e, map, storage);
-    done.and(finish(map, storage))
+    assign_and(finish, e, map, storage)
 }
 
 /// The same of a part of what is assigned: [`finish`] ends the writing of all.
 #[inline(never)]
 pub(crate) fn assign_part<T: Copy + Send + Sync>(
+    e: &dyn Node<T>,
+    map: &AddressMap,
+    storage: &mut dyn Writer<Elem = T>,
+) -> Result<()> {
+    assign_and(|_, _| Ok(()), e, map, storage)
+}
+
+/// Assigns, and does what comes `then` if anything may have been written to storage that is neither memory nor sparse.
+fn assign_and<T: Copy + Send + Sync>(
+    then: fn(&AddressMap, &mut dyn Writer<Elem = T>) -> Result<()>,
     e: &dyn Node<T>,
     map: &AddressMap,
     storage: &mut dyn Writer<Elem = T>,
@@ -180,10 +189,9 @@ pub(crate) fn assign_part<T: Copy + Send + Sync>(
     if let Some(done) = sparse::assign_entries(e, &shape, map, storage) {
         return done;
     }
-    if let Some(done) = sparse::assign_sparsely(e, &shape, map, storage) {
-        return done;
-    }
-    assign_blocks(e, &shape, map, storage)
+    let done = sparse::assign_sparsely(e, &shape, map, storage);
+    let done = done.unwrap_or_else(|| assign_blocks(e, &shape, map, storage));
+    done.and(then(map, storage))
 }
 
 /// [`assign_part`] to a destination that can take it, every element of which is computed.

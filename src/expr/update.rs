@@ -131,15 +131,19 @@ where
     }
     let (map, storage) = out.parts_mut();
     let source = Update { op: &op, operand: &e, elements: PhantomData };
+    let mut finished = Ok(());
     let done = match storage.as_mut_slice() {
         Some(slice) if map.rest().is_empty() => {
             source.without_plan(map, slice).unwrap_or_else(|| {
                 run(&source, &e, &shape, map, Output::held(slice), Blocking::SCRATCH).map(drop)
             })
         }
-        _ => store(&source, &e, &shape, map, storage, true),
+        _ => {
+            let done = store(&source, &e, &shape, map, storage, true);
+            finished = finish(map, storage);
+            done
+        }
     };
-    let finished = finish(map, storage);
     done.map_err(|stop| locate::explain_stop(&e, &shape, map, stop, Some(fault))).and(finished)
 }
 

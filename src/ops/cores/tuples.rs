@@ -234,7 +234,7 @@ impl<T: Copy + Send + Sync, const N: usize> Outputs for [T; N] {
     }
 
     fn finish(out: &mut Self::Destinations<'_>, all: bool) -> Result<()> {
-        out.iter_mut().try_for_each(|out| out.finish(all))
+        out.iter_mut().map(|out| out.finish(all)).fold(Ok(()), Result::and)
     }
 }
 
@@ -339,8 +339,7 @@ macro_rules! outputs {
             }
 
             fn finish(out: &mut Self::Destinations<'_>, all: bool) -> Result<()> {
-                $(out.$k.finish(all)?;)*
-                Ok(())
+                Ok(())$(.and(out.$k.finish(all)))*
             }
         }
     };
