@@ -12,8 +12,8 @@ const TOGETHER: usize = 16;
 ready! {
     /// Euclidean distances of all points of one list to all of another, `(m,d),(n,d)->(m,n)`.
     ///
-    /// Squares of `f32` and `f64` are of their type: distances beyond the root of its largest number are infinite, those
-    /// below the root of its smallest 0. [`norm`](super::norm) of differences has no such bounds.
+    /// Squares of `f32` and `f64` are of their type: distances beyond the root of its largest number are infinite,
+    /// and those below the root of its smallest number are 0. [`norm`](super::norm) of differences has no such bounds.
     ///
     /// ```
     /// use lensor::gufunc::cdist;

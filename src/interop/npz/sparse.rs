@@ -18,7 +18,8 @@ use std::io::{Read, Seek, Write};
 const KIND_BYTES: u64 = 1 << 10;
 /// The kinds that are read.
 const KINDS: [&str; 3] = ["csr", "csc", "coo"];
-/// Most rows of a matrix by rows, and most for each entry of one that has more rows: their list would outweigh its entries.
+/// Most rows of a matrix by rows, and most for each entry of one that has more rows: their list would outweigh its
+/// entries.
 const ROWS: usize = 1 << 16;
 const ROWS_PER_ENTRY: usize = 8;
 

@@ -73,8 +73,8 @@ pub(super) fn refused(error: Error) -> StorageError {
     StorageError::Other(error.to_string())
 }
 
-/// The size of a file, if there is one; zarrs takes one that cannot be looked at for none, and waits for those who write
-/// to pipes.
+/// The size of a file, if there is one; zarrs takes one that cannot be looked at for none, and waits for those who
+/// write to pipes.
 fn size_of(path: &Path) -> Result<Option<u64>, StorageError> {
     match fs::metadata(path) {
         Ok(found) if found.is_file() => Ok(Some(found.len())),

@@ -27,12 +27,12 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! Operands that lie in memory under strides alone are multiplied where they lie; others are evaluated or
-//! copied first, once. Integers wrap; `f16` and `bf16` are summed up in `f32`, and rounded once. Large products of floats and complex numbers are those of the crate
-//! `matrixmultiply`, which rounds a product and its sum at once where the processor can: they are the same
-//! for any view, any number of threads and any features, but not to the last bit on any processor. All
-//! others are the same everywhere: those of at most 12 x 12 x 12 numbers, those with fewer than 4 rows or
-//! columns, and those of other elements.
+//! Operands that lie in memory under strides alone are multiplied where they lie; others are evaluated or copied first,
+//! once. Integers wrap; `f16` and `bf16` are summed up in `f32`, and rounded once. Large products of floats and complex
+//! numbers are those of the crate `matrixmultiply`, which rounds a product and its sum at once where the processor can:
+//! they are the same for any view, any number of threads and any features, but not to the last bit on any processor.
+//! All others are the same everywhere: those of at most 12 x 12 x 12 numbers, those with fewer than 4 rows or columns,
+//! and those of other elements.
 
 mod einsum;
 mod stack;

@@ -32,17 +32,16 @@ use std::mem::MaybeUninit;
 /// not given. Spaces mean nothing.
 ///
 /// Operands are a tuple, an array or a `Vec` of what can stand in expressions, all of one element type. What has
-/// several is multiplied pair by pair, and rounded to its type, each time the two that give the smallest result; pairs are products of
-/// matrices as [`matmul`](super::Linalg::matmul) computes them, and nothing else is copied but their results. The
-/// time to choose the pairs is cubic in the number of operands, seconds for a thousand. Integers wrap. Sparse
-/// operands are read as dense ones, up to 2^33 elements, see [`Lazy::densely`]; [`Tensor::times_dense`],
+/// several is multiplied pair by pair, and rounded to its type, each time the two that give the smallest result; pairs
+/// are products of matrices as [`matmul`](super::Linalg::matmul) computes them, and nothing else is copied but their
+/// results. The time to choose the pairs is cubic in the number of operands, seconds for a thousand. Integers wrap.
+/// Sparse operands are read as dense ones, up to 2^33 elements, see [`Lazy::densely`]; [`Tensor::times_dense`],
 /// [`Tensor::times_sparse`] and [`Tensor::contract`] multiply entries.
 ///
 /// The shape, and with it the result, is [`Error::Subscripts`] if the subscripts cannot be read or do not fit the
 /// operands, [`Error::Contraction`] if axes of one letter differ in extent (an extent of 1 does not stretch but below
 /// an ellipsis), [`Error::Operands`] if ellipses do not align, and [`Error::RankLimit`] and [`Error::ShapeOverflow`]
-/// for a result or a product on the way that is too large, as one of matrices is with more than 62 axes that are in
-/// both and in the result.
+/// for a result or a product on the way that is too large: products of matrices have at most 62 axes in front of theirs.
 ///
 /// ```
 /// use lensor::linalg::einsum;

@@ -13,7 +13,7 @@ pub struct Mean;
 
 /// The variance: the sum of squared distances from the mean, over `n - ddof`. NaN if `n <= ddof`.
 ///
-/// Runs are measured from their own mean and joined by the rule of Chan, Golub and LeVeque, so elements
+/// Runs are measured from their first element and joined by the rule of Chan, Golub and LeVeque, so elements
 /// far from 0 cancel nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Variance {
@@ -202,8 +202,8 @@ impl Moments {
         self.count = count;
     }
 
-    /// Of elements whose distances from `base`, and the squares of these, have been added up. Where those are too large,
-    /// elements are taken one by one.
+    /// Of elements whose distances from `base`, and the squares of these, have been added up. Where those are too
+    /// large, elements are taken one by one.
     #[inline(always)]
     fn measured(
         base: f64,
