@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Blocks some of which cannot be loaded, or stored.
 struct Failing {
     below: BlockMemory<i64>,
-    /// The index of the block that cannot be loaded.
-    load: Mutex<Option<Vec<usize>>>,
+    /// The indexes of blocks that cannot be loaded, and of the one that cannot be stored.
+    load: Mutex<Vec<Vec<usize>>>,
     store: Mutex<Option<Vec<usize>>>,
     loads: AtomicUsize,
 }
@@ -27,7 +27,7 @@ impl Failing {
     fn new(load: Option<&[usize]>, store: Option<&[usize]>) -> Self {
         Self {
             below: blocks_of(&EXTENTS, &BLOCK, &data()),
-            load: Mutex::new(load.map(<[usize]>::to_vec)),
+            load: Mutex::new(load.iter().map(|index| index.to_vec()).collect()),
             store: Mutex::new(store.map(<[usize]>::to_vec)),
             loads: AtomicUsize::new(0),
         }
@@ -47,7 +47,7 @@ impl Blocks for Failing {
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
         self.loads.fetch_add(1, Ordering::Relaxed);
-        if self.load.lock().unwrap().as_deref() == Some(index) {
+        if self.load.lock().unwrap().iter().any(|failing| failing == index) {
             return Err(StorageError::new(7, "the chunk is damaged"));
         }
         self.below.load(index)
@@ -118,7 +118,7 @@ fn a_failing_load_is_the_first_index_in_its_block() {
             }
         }
         // Errors are not kept.
-        *t.storage().storage().load.lock().unwrap() = None;
+        t.storage().storage().load.lock().unwrap().clear();
         assert_eq!(t.to_vec().unwrap(), data());
     }
 }
@@ -127,24 +127,10 @@ fn a_failing_load_is_the_first_index_in_its_block() {
 /// first.
 #[test]
 fn the_first_of_several_failing_blocks_is_named() {
-    struct Holes([usize; 2]);
-    impl Blocks for Holes {
-        type Elem = i64;
-        fn extents(&self) -> &[usize] {
-            &EXTENTS
-        }
-        fn block(&self) -> &[usize] {
-            &BLOCK
-        }
-        fn load(&self, index: &[usize]) -> Result<Block<'_, i64>, StorageError> {
-            match self.0.contains(&(3 * index[0] + index[1])) {
-                true => Err(StorageError::new(0, "lost")),
-                false => Ok(Block::Fill(1)),
-            }
-        }
-    }
-    let views = |holes| {
-        let t = tensor(Chunked::new(Holes(holes)).unwrap());
+    let views = |holes: [usize; 2]| {
+        let failing = Failing::new(None, None);
+        failing.load.lock().unwrap().extend(holes.map(|number| unravel(number, &counts())));
+        let t = tensor(Chunked::new(failing).unwrap());
         [
             t.clone(),
             t.clone().transpose([1, 0]).unwrap(),
