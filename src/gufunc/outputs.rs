@@ -207,7 +207,7 @@ where
                 request.check_reads(&fit)?;
                 prepare_all(&mut |visit| request.deferred(visit), kept)?;
             }
-            request.vectors(&fit)
+            request.computed(&fit)
         })?;
         kept.keep(results);
         Ok(())

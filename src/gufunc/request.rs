@@ -85,6 +85,11 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
     /// All results in vectors, with the loop axes first.
     pub(super) fn vectors(&self, fit: &Fit) -> Result<<O as cores::Outputs>::Vectors> {
         let _results = self.results_of_operands(fit)?;
+        self.computed(fit)
+    }
+
+    /// The same, once what is deferred in operands is computed.
+    pub(super) fn computed(&self, fit: &Fit) -> Result<<O as cores::Outputs>::Vectors> {
         let mut prepared = self.prepared(fit)?;
         prepared.hold()?;
         let mut vectors = O::vectors(&prepared.counts()?)?;
