@@ -2,6 +2,7 @@
 
 use super::{Called, named};
 use crate::dtype::{Arithmetic, RoundTo};
+use crate::error::Error;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
 use crate::kernel::gemm::{Matrix, Scratch};
 use crate::kernel::inner;
@@ -88,14 +89,19 @@ impl<T: Arithmetic + Default + 'static> Elementary<[T; 2], [T; 1]> for MatrixPro
         };
         let (mut scratch, [a, b]) = (Scratch::default(), args.inputs);
         let (steps, starts) = (args.steps, [args.offset(0), args.offset(1)]);
+        let start = |argument: usize, k: usize| {
+            (starts[argument] as isize).wrapping_add(steps[argument].wrapping_mul(k as isize))
+        };
+        let matrices = || {
+            let a = Matrix::new(a, start(0, 0), [m, n], [n as isize, 1])?;
+            Ok((a, Matrix::new(b, start(1, 0), [n, p], [p as isize, 1])?))
+        };
+        let (mut a, mut b) = matrices().map_err(|error: Error| (0, error.into()))?;
         let [out] = &mut args.outputs;
         for (k, out) in out.chunks_exact_mut((m * p).max(1)).take(count).enumerate() {
-            let start = |argument: usize| {
-                (starts[argument] as isize).wrapping_add(steps[argument].wrapping_mul(k as isize))
-            };
             let mut multiplied = || {
-                let a = Matrix::new(a, start(0), [m, n], [n as isize, 1])?;
-                let b = Matrix::new(b, start(1), [n, p], [p as isize, 1])?;
+                a.move_to(start(0, k))?;
+                b.move_to(start(1, k))?;
                 multiply(&a, &b, inner::slots(out), &mut scratch)
             };
             multiplied().map_err(|error| (k, error.into()))?;

@@ -48,6 +48,20 @@ impl<'a, T> Matrix<'a, T> {
         Ok(matrix)
     }
 
+    /// Makes it begin elsewhere: in place, as a load of what was stored by parts just before waits for all stores between.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    #[inline(always)]
+    pub(crate) fn move_to(&mut self, base: isize) -> Result<()> {
+        self.base = base;
+        if self.sides.contains(&0) || self.fits() == Some(true) {
+            return Ok(());
+        }
+        self.check()
+    }
+
     /// Rows and columns.
     pub(crate) fn sides(&self) -> [usize; 2] {
         self.sides
@@ -76,6 +90,7 @@ impl<'a, T> Matrix<'a, T> {
 
     /// Whether all addresses lie in the slice, if that can be told in words: quick, as there may be a
     /// great many small matrices.
+    #[inline(always)]
     fn fits(&self) -> Option<bool> {
         let (mut low, mut high) = (self.base, self.base);
         for (side, stride) in self.sides.into_iter().zip(self.strides) {

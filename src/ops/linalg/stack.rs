@@ -276,7 +276,7 @@ impl<'a, T: Arithmetic + 'static, F: Term<T>> Product<'a, T, F> {
             && count == 1
         {
             let (a, b) = (self.matrix(0, a, [m, k])?, self.matrix(1, b, [k, n])?);
-            return self.product([a, b], task, out, &mut Scratch::default());
+            return self.product([&a, &b], task, out, &mut Scratch::default());
         }
         let work = Multiplying { product: self, task, proofs: Mutex::default() };
         self.sizes.calls(&results, task).fill::<[T; 2], [MaybeUninit<T>; 1]>(
@@ -301,15 +301,16 @@ impl<'a, T: Arithmetic + 'static, F: Term<T>> Product<'a, T, F> {
     /// One product; in halves as long as it is more than one task.
     fn product(
         &self,
-        [a, b]: [Matrix<'_, T>; 2],
+        [a, b]: [&Matrix<'_, T>; 2],
         task: usize,
         out: &mut [MaybeUninit<T>],
         scratch: &mut Scratch<T, T::Wide>,
     ) -> Result<Filled> {
         let ([m, k], [_, n]) = (a.sides(), b.sides());
         let Some(half) = half([m, k, n], task) else {
-            return self.method.multiply(&a, &b, out, scratch, self.term);
+            return self.method.multiply(a, b, out, scratch, self.term);
         };
+        let (a, b) = (*a, *b);
         let (low, high, first) = match m {
             1 => ([a, b.columns(0, half)], [a, b.columns(half, n)], half),
             _ => ([a.rows(0, half), b], [a.rows(half, m), b], half * n),
@@ -317,8 +318,8 @@ impl<'a, T: Arithmetic + 'static, F: Term<T>> Product<'a, T, F> {
         kernel::fill_halves(
             out,
             first,
-            |out| self.product(low, task, out, &mut Scratch::default()),
-            |out| self.product(high, task, out, &mut Scratch::default()),
+            |out| self.product(low.each_ref(), task, out, &mut Scratch::default()),
+            |out| self.product(high.each_ref(), task, out, &mut Scratch::default()),
         )
     }
 }
@@ -340,14 +341,16 @@ where
     fn run(&self, row: Row<'_, [T; 2], [MaybeUninit<T>; 1]>) -> Result<()> {
         let [m, k, n] = self.product.sizes.sides;
         let (mut scratch, [out]) = (Scratch::default(), row.outputs);
-        let matrix = |argument: usize, call: usize, sides: [usize; 2]| {
+        let base = |argument: usize, call: usize| {
             let moved = row.steps[argument].wrapping_mul(call as isize);
-            let base = row.offsets[argument].wrapping_add(moved);
-            self.product.matrix(argument, (row.inputs[argument], base), sides)
+            row.offsets[argument].wrapping_add(moved)
         };
+        let mut a = self.product.matrix(0, (row.inputs[0], base(0, 0)), [m, k])?;
+        let mut b = self.product.matrix(1, (row.inputs[1], base(1, 0)), [k, n])?;
         let filled = kernel::fill_chunks(out, m * n, 0..row.count, |call, out| {
-            let (a, b) = (matrix(0, call, [m, k])?, matrix(1, call, [k, n])?);
-            self.product.product([a, b], self.task, out, &mut scratch)
+            a.move_to(base(0, call))?;
+            b.move_to(base(1, call))?;
+            self.product.product([&a, &b], self.task, out, &mut scratch)
         })?;
         push(&mut self.proofs.lock().unwrap_or_else(PoisonError::into_inner), filled)
     }
