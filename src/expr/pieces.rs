@@ -14,7 +14,8 @@ use std::ops::Range;
 pub(crate) const FAR: usize = 1 << 20;
 
 /// All elements, if they lie in memory in row-major order.
-pub(crate) fn row_major<E: Expr>(e: &Lazy<E>) -> Option<&[E::Elem]> {
+#[inline]
+pub(crate) fn row_major<E: Expr>(e: &E) -> Option<&[E::Elem]> {
     let (slice, map) = e.in_memory().filter(|(_, map)| map.is_contiguous())?;
     let start = map.top().offset();
     slice.get(start..start + map.count())

@@ -2,9 +2,9 @@
 
 use super::elementary::{Inputs, Outputs};
 use crate::error::{Error, Result};
-use crate::expr::{Expr, IntoExpr, Prepare, Scalar, bytes_read, deferred_of, densely};
+use crate::expr::{Expr, IntoExpr, Prepare, Scalar, bytes_read, deferred_of, densely, row_major};
 use crate::memory::for_tuples;
-use crate::ops::cores::{self, Arranged, Arrangement, Destination, Operand};
+use crate::ops::cores::{self, Arranged, Arrangement, Destination, Operand, memory_in_order};
 use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
@@ -40,6 +40,12 @@ pub trait Held<I: Inputs>: Send + Sync {
 
     #[doc(hidden)]
     fn depth(&self) -> usize;
+
+    /// The elements of all operands, if they lie in memory in row-major order and are so many.
+    #[doc(hidden)]
+    fn row_major<'e>(&'e self, counts: &[usize]) -> Option<I::Slices<'e>>
+    where
+        I: 'e;
 
     #[doc(hidden)]
     fn operands<'e>(
@@ -96,6 +102,18 @@ impl<E: Expr, const N: usize> Held<[E::Elem; N]> for Several<E, N> {
         self.0.iter().map(Expr::depth).max().unwrap_or(0)
     }
 
+    #[inline]
+    fn row_major<'e>(&'e self, counts: &[usize]) -> Option<[&'e [E::Elem]; N]>
+    where
+        E::Elem: 'e,
+    {
+        let mut slices = [&[][..]; N];
+        for ((slice, e), count) in slices.iter_mut().zip(&self.0).zip(counts) {
+            *slice = row_major(e).filter(|slice| slice.len() == *count)?;
+        }
+        Some(slices)
+    }
+
     fn operands<'e>(
         &'e self,
         arranged: &[Arrangement],
@@ -143,6 +161,14 @@ macro_rules! methods {
 
         fn depth(&self) -> usize {
             0 $(.max(self.0.$k.depth()))*
+        }
+
+        #[inline]
+        fn row_major<'e>(&'e self, counts: &[usize]) -> Option<<$I as cores::Inputs>::Slices<'e>>
+        where
+            $I: 'e,
+        {
+            Some(($(row_major(&self.0.$k).filter(|slice| slice.len() == counts[$k])?,)*).into())
         }
 
         fn operands<'e>(
@@ -206,12 +232,25 @@ pub trait Destinations<O: Outputs> {
     #[doc(hidden)]
     fn shapes(&self) -> SmallVec<[Shape; 2]>;
 
+    /// The memory of all results, if they lie there one after another.
+    #[doc(hidden)]
+    fn row_major(&mut self, arranged: &[Arrangement]) -> Option<<O as cores::Outputs>::Slices<'_>>;
+
     #[doc(hidden)]
     fn with(
         self,
         arranged: &[Arrangement],
         run: impl FnOnce(&mut <O as cores::Outputs>::Destinations<'_>) -> Result<()>,
     ) -> Result<()>;
+}
+
+/// The memory of a destination, if results lie there one after another.
+fn memory<'o, W: Writer>(
+    out: &'o mut Tensor<W>,
+    arranged: &Arrangement,
+) -> Option<&'o mut [W::Elem]> {
+    let (map, storage) = out.parts_mut();
+    if arranged.is_in_order() { memory_in_order(map, storage) } else { None }
 }
 
 /// A tuple as a type of its own.
@@ -226,6 +265,13 @@ macro_rules! one {
         {
             fn shapes(&self) -> SmallVec<[Shape; 2]> {
                 SmallVec::from_iter([self.shape()])
+            }
+
+            fn row_major(
+                &mut self,
+                arranged: &[Arrangement],
+            ) -> Option<<$O as cores::Outputs>::Slices<'_>> {
+                Some((memory(self, &arranged[0])?,).into())
             }
 
             fn with(
@@ -248,6 +294,14 @@ where
 {
     fn shapes(&self) -> SmallVec<[Shape; 2]> {
         self.iter().map(|out| out.shape()).collect()
+    }
+
+    fn row_major(&mut self, arranged: &[Arrangement]) -> Option<[&mut [W::Elem]; N]> {
+        let mut all: [&mut [W::Elem]; N] = from_fn(|_| Default::default());
+        for ((slice, out), arranged) in all.iter_mut().zip(self).zip(arranged) {
+            *slice = memory(out, arranged)?;
+        }
+        Some(all)
     }
 
     fn with(
@@ -273,6 +327,10 @@ macro_rules! destination_methods {
     ($O:ty: $($W:ident $k:tt)*) => {
         fn shapes(&self) -> SmallVec<[Shape; 2]> {
             SmallVec::from_iter([$(self.$k.shape()),*])
+        }
+
+        fn row_major(&mut self, arranged: &[Arrangement]) -> Option<<$O as cores::Outputs>::Slices<'_>> {
+            Some(($(memory(self.$k, &arranged[$k])?,)*).into())
         }
 
         fn with(

@@ -1,7 +1,7 @@
 //! Calls at work: rows of calls as the driver hands them out, and cores cleared before each.
 
 use super::arguments::{Fits, Held};
-use super::elementary::{Args, Function, Inputs, Outputs, Place};
+use super::elementary::{Args, ElementaryError, Function, Inputs, Outputs, Place};
 use super::fit::Fit;
 use crate::error::{Cause, Error, Result};
 use crate::expr::Expr;
@@ -119,15 +119,6 @@ impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
         <Masked<I> as cores::Inputs>::hold(&mut self.operands)
     }
 
-    /// Elements of each result.
-    pub(super) fn counts(&self) -> Result<SmallVec<[usize; 2]>> {
-        let mut counts = SmallVec::new();
-        for shape in &self.fit.shapes {
-            counts.push(shape.count()?);
-        }
-        Ok(counts)
-    }
-
     fn calls(&self) -> Calls<'_> {
         looped(self.fit, &self.results)
     }
@@ -197,7 +188,7 @@ pub(super) fn result_map(fit: &Fit, k: usize) -> Result<AddressMap> {
 pub(crate) struct Calling<'w, I, O: Outputs> {
     function: &'w dyn Function<I, O>,
     pub(super) fit: &'w Fit,
-    /// Strides of the core axes of inputs, one input after another.
+    /// Strides of all core axes, one argument after another.
     strides: SmallVec<[isize; 8]>,
     packed: bool,
     /// Whether outputs are to be cleared before calls.
@@ -215,6 +206,7 @@ impl<'w, I: Inputs, O: Outputs> Calling<'w, I, O> {
     ) -> Self {
         let mut strides = SmallVec::new();
         inputs.for_each(|own| strides.extend_from_slice(own.as_ref()));
+        fit.outputs.iter().for_each(|output| strides.extend(Source::packed(&output.core)));
         Self { function, fit, strides, packed: true, clear: false, or: None, types: PhantomData }
     }
 }
@@ -274,39 +266,55 @@ impl<I: Inputs, O: Outputs> Calling<'_, I, O> {
             <O as Outputs>::clear(&mut outputs);
         }
         let fit = self.fit;
-        let mut dimensions: SmallVec<[usize; 8]> = SmallVec::from_elem(calls.len(), 1);
-        fit.dims.iter().for_each(|extent| dimensions.push(extent.unwrap_or(1)));
-        let mut all: SmallVec<[isize; 12]> = SmallVec::new();
-        let mut places: SmallVec<[Place<'_>; 4]> = SmallVec::new();
-        for (input, (&offset, &step)) in fit.inputs.iter().zip(offsets.iter().zip(steps)) {
-            let offset = offset.wrapping_add(step.wrapping_mul(calls.start as isize));
-            places.push(Place { offset, step, len: input.size(), shape: &input.core });
-            all.push(step);
-        }
-        for output in &fit.outputs {
-            let (len, shape) = (output.size(), &output.core[..]);
-            places.push(Place { offset: 0, step: len as isize, len, shape });
-            all.push(len as isize);
-        }
+        let start = |(offset, step): (&isize, &isize)| {
+            offset.wrapping_add(step.wrapping_mul(calls.start as isize))
+        };
+        let mut all: SmallVec<[isize; 12]> = SmallVec::from_slice(&steps[..fit.inputs.len()]);
+        fit.outputs.iter().for_each(|output| all.push(output.size() as isize));
+        let (dimensions, places) =
+            (fit.dimensions(calls.len()), places(fit, &all, offsets.iter().zip(steps).map(start)));
         all.extend_from_slice(&self.strides);
-        for output in &fit.outputs {
-            all.extend_from_slice(&Source::packed(&output.core));
-        }
         let (dimensions, steps, packed) = (&dimensions[..], &all[..], self.packed);
         let (places, inputs) = (&places[..], <I as cores::Inputs>::shorter(inputs));
         let outputs = <O as cores::Outputs>::reborrow(&mut outputs);
         let mut args = Args::<I, O> { inputs, outputs, dimensions, steps, places, packed };
-        self.function.run_block(&mut args).map_err(|(k, error)| {
-            // A function may say anything.
-            let last = calls.end.saturating_sub(1);
-            let k = calls.start.saturating_add(k).min(last);
-            let index = self.fit.loops.unravel(first + k).to_vec();
-            let source = match error.downcast::<Error>() {
-                Ok(error) if matches!(*error, Error::OutOfMemory { .. }) => return *error,
-                Ok(error) => error,
-                Err(error) => error,
-            };
-            Error::Elementary { index, source: Cause::new(source) }
-        })
+        let made = self.function.run_block(&mut args);
+        made.map_err(|failed| failed_call(fit, calls, first, failed))
     }
+}
+
+/// Where the cores of all arguments begin: those of inputs at offsets, of outputs at the start; `steps` come first among
+/// those that a function is told.
+pub(super) fn places<'f>(
+    fit: &'f Fit,
+    steps: &[isize],
+    offsets: impl Iterator<Item = isize>,
+) -> SmallVec<[Place<'f>; 4]> {
+    let arguments = fit.inputs.iter().chain(&fit.outputs).zip(steps);
+    let places = arguments.zip(offsets.take(fit.inputs.len()).chain(std::iter::repeat(0)));
+    let place = |((argument, &step), offset): ((&'f Arrangement, _), _)| {
+        let shape = &argument.core[..];
+        Place { offset, step, len: argument.size(), shape }
+    };
+    places.map(place).collect::<SmallVec<_>>()
+}
+
+/// The error of some calls of a row, the first of which has this number among all, of the one that is said to have failed.
+#[cold]
+pub(super) fn failed_call(
+    fit: &Fit,
+    calls: Range<usize>,
+    first: usize,
+    (k, error): (usize, ElementaryError),
+) -> Error {
+    // A function may say anything.
+    let last = calls.end.saturating_sub(1);
+    let k = calls.start.saturating_add(k).min(last);
+    let index = fit.loops.unravel(first + k).to_vec();
+    let source = match error.downcast::<Error>() {
+        Ok(error) if matches!(*error, Error::OutOfMemory { .. }) => return *error,
+        Ok(error) => error,
+        Err(error) => error,
+    };
+    Error::Elementary { index, source: Cause::new(source) }
 }

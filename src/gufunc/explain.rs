@@ -42,6 +42,6 @@ pub(super) fn explain<I: Inputs, O: Outputs>(
         let (core, shape) = (output.core.as_slice(), &fit.shapes[k]);
         push(&mut lines, format!("output {}: cores {core:?}, in {shape:?}", k + 1))?;
     }
-    let written = O::bytes(&prepared.counts()?);
+    let written = O::bytes(&fit.counts()?);
     Ok(Explanation::report(format!("gufunc {signature}"), lines, threads, [read, written]))
 }

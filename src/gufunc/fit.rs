@@ -4,7 +4,7 @@ use super::axes::{Axes, InputArrangements, Options, OutputArrangements, argument
 use super::extent::{Extent, Kind};
 use super::signature::Signature;
 use crate::error::{Error, Result};
-use crate::ops::cores::{Arrangement, SmallSet};
+use crate::ops::cores::{Arrangement, BLOCK_ELEMENTS, SmallSet, Source};
 use crate::shape::{Align, Shape, collect_inline};
 use smallvec::SmallVec;
 
@@ -17,6 +17,8 @@ pub(crate) struct Fit {
     pub(crate) inputs: InputArrangements,
     pub(crate) outputs: OutputArrangements,
     pub(super) shapes: SmallVec<[Shape; 2]>,
+    /// The loop where inputs are row-major, if it is one row then.
+    pub(super) row: Option<OneRow>,
     fitted_to: Subject,
 }
 
@@ -27,6 +29,44 @@ struct Subject {
     shapes: SmallVec<[Shape; 3]>,
     with_outputs: bool,
     options: Options,
+}
+
+/// The loop of a call as one row, if all inputs are row-major.
+#[derive(Debug, Clone, Default)]
+pub(super) struct OneRow {
+    /// Elements of each input.
+    pub(super) counts: SmallVec<[usize; 3]>,
+    /// What a function is told, see [`Args`](super::Args).
+    pub(super) dimensions: SmallVec<[usize; 8]>,
+    pub(super) steps: SmallVec<[isize; 12]>,
+}
+
+impl OneRow {
+    /// That of a loop in which each input has a core for every call or one for all, if there are few elements.
+    pub(super) fn of(fit: &Fit) -> Option<Self> {
+        let calls = fit.loops.count().ok().filter(|calls| *calls > 0)?;
+        let mut row = Self { dimensions: fit.dimensions(calls), ..Self::default() };
+        let mut each = 0_usize;
+        for (input, shape) in fit.inputs.iter().zip(&fit.fitted_to.shapes) {
+            let own: usize = input.order[..input.loops].iter().map(|axis| shape[*axis]).product();
+            let (elements, count) = (input.elements().ok()?, shape.count().ok()?);
+            let is_whole = input.is_in_order() && elements.checked_mul(own) == Some(count);
+            if !is_whole || (own != 1 && own != calls) || count == 0 {
+                return None;
+            }
+            row.counts.push(count);
+            row.steps.push(if own == calls { elements as isize } else { 0 });
+            each = each.saturating_add(elements);
+        }
+        for output in &fit.outputs {
+            let elements = output.elements().ok()?;
+            row.steps.push(elements as isize);
+            each = each.saturating_add(elements);
+        }
+        let arguments = fit.inputs.iter().chain(&fit.outputs);
+        arguments.for_each(|argument| row.steps.extend(Source::packed(&argument.core)));
+        (calls <= BLOCK_ELEMENTS / each.max(1)).then_some(row)
+    }
 }
 
 /// Extents that the function gives to names that are in no input.
@@ -169,6 +209,21 @@ impl Fit {
     /// Whether any call is made.
     pub(super) fn has_calls(&self) -> bool {
         !self.loops.contains(&0)
+    }
+
+    /// A number of calls, and the extents of the names, 1 of those that are missing.
+    pub(super) fn dimensions(&self, calls: usize) -> SmallVec<[usize; 8]> {
+        let extents = self.dims.iter().map(|extent| extent.unwrap_or(1));
+        std::iter::once(calls).chain(extents).collect()
+    }
+
+    /// Elements of each result.
+    pub(super) fn counts(&self) -> Result<SmallVec<[usize; 2]>> {
+        let mut counts = SmallVec::new();
+        for shape in &self.shapes {
+            counts.push(shape.count()?);
+        }
+        Ok(counts)
     }
 
     /// Whether it was made for such a call.

@@ -2,7 +2,7 @@
 
 use super::axes::Options;
 use super::elementary::{Each, Elementary, ElementaryError, Inputs, Outcome, Outputs};
-use super::fit::{CoreDims, Fit, Given, fit};
+use super::fit::{CoreDims, Fit, Given, OneRow, fit};
 use super::signature::Signature;
 use crate::error::{Cause, Error, Result};
 use crate::ops::cores;
@@ -64,7 +64,9 @@ impl Rules {
             return Ok(fit.clone());
         }
         let mut made = Arc::<Fit>::default();
-        self.fit_given(shapes, outs, &[], options, Arc::make_mut(&mut made))?;
+        let fit = Arc::make_mut(&mut made);
+        self.fit_given(shapes, outs, &[], options, fit)?;
+        fit.row = OneRow::of(fit);
         if let Some(last) = &mut last {
             **last = Some(made.clone());
         }

@@ -43,6 +43,7 @@ mod explain;
 mod extent;
 mod fit;
 mod function;
+mod in_order;
 mod library;
 mod operand;
 mod outputs;

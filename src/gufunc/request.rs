@@ -84,6 +84,11 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
 
     /// All results in vectors, with the loop axes first.
     pub(super) fn vectors(&self, fit: &Fit) -> Result<<O as cores::Outputs>::Vectors> {
+        if let Some(row) = self.in_order(fit) {
+            let mut vectors = O::vectors(&fit.counts()?)?;
+            row.run(self.function, O::slices(&mut vectors), false)?;
+            return Ok(vectors);
+        }
         let _results = self.results_of_operands(fit)?;
         self.computed(fit)
     }
@@ -92,13 +97,18 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
     pub(super) fn computed(&self, fit: &Fit) -> Result<<O as cores::Outputs>::Vectors> {
         let mut prepared = self.prepared(fit)?;
         prepared.hold()?;
-        let mut vectors = O::vectors(&prepared.counts()?)?;
+        let mut vectors = O::vectors(&fit.counts()?)?;
         prepared.fill(self.function, O::slices(&mut vectors), false)?;
         Ok(vectors)
     }
 
-    pub(super) fn assign_to<D: Destinations<O>>(&self, outs: D) -> Result<()> {
+    pub(super) fn assign_to<D: Destinations<O>>(&self, mut outs: D) -> Result<()> {
         let fit = self.fitted(Some(&outs.shapes()))?;
+        if let Some(row) = self.in_order(&fit)
+            && let Some(outs) = outs.row_major(&fit.outputs)
+        {
+            return row.run(self.function, outs, true);
+        }
         let _results = self.results_of_operands(&fit)?;
         outs.with(&fit.outputs, |outs| {
             let mut prepared = self.prepared(&fit)?;

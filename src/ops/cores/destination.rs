@@ -3,6 +3,7 @@
 use super::operand::{Arrangement, refill};
 use crate::error::{Error, Result};
 use crate::expr::{Gathered, assign_part, block_starts, finish, moved, selectors};
+use crate::map::AddressMap;
 use crate::memory::resize;
 use crate::shape::Index;
 use crate::storage::Writer;
@@ -41,6 +42,16 @@ pub trait Destination<T> {
     ///
     /// What writing reports.
     fn finish(&mut self, all: bool) -> Result<()>;
+}
+
+/// The memory of the elements under a map, if they lie there in row-major order.
+pub(crate) fn memory_in_order<'o, W: Writer>(
+    map: &AddressMap,
+    storage: &'o mut W,
+) -> Option<&'o mut [W::Elem]> {
+    let (contiguous, start, count) = (map.is_contiguous(), map.top().offset(), map.count());
+    let slice = storage.as_mut_slice().filter(|_| contiguous)?;
+    slice.get_mut(start..start.checked_add(count)?)
 }
 
 /// A view as a destination.
@@ -83,10 +94,8 @@ impl<'w, W: Writer> Arranged<'w, W> {
 
 impl<W: Writer> Destination<W::Elem> for Arranged<'_, W> {
     fn memory(&mut self) -> Option<&mut [W::Elem]> {
-        let map = self.view.address_map();
-        let (contiguous, start, count) = (map.is_contiguous(), map.top().offset(), map.count());
-        let slice = self.view.parts_mut().1.as_mut_slice().filter(|_| contiguous)?;
-        slice.get_mut(start..start.checked_add(count)?)
+        let (map, storage) = self.view.parts_mut();
+        memory_in_order(map, storage)
     }
 
     fn block_starts(&self) -> Result<Option<Vec<Vec<usize>>>> {

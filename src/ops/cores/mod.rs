@@ -9,8 +9,8 @@ mod destination;
 mod operand;
 mod tuples;
 
-pub(crate) use destination::Arranged;
 pub use destination::Destination;
+pub(crate) use destination::{Arranged, memory_in_order};
 pub(crate) use operand::SmallSet;
 pub use operand::{Arrangement, Operand, Source};
 pub(crate) use tuples::Sources;
@@ -31,7 +31,7 @@ const CORES_AT_ONCE: usize = 64;
 /// costs least in its own order.
 const MOST_ELEMENTS_AT_ONCE: usize = 1 << 20;
 /// Elements of a block of calls that are evaluated where they lie.
-const BLOCK_ELEMENTS: usize = 1 << 15;
+pub(crate) const BLOCK_ELEMENTS: usize = 1 << 15;
 /// Calls of cores without elements beyond which only the first is made.
 const MOST_EMPTY_CALLS: usize = 1 << 33;
 /// Elements of results on their way to a destination, of a thread, if operands are not in blocks.
