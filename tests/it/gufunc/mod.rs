@@ -8,6 +8,7 @@ mod edges;
 mod errors;
 mod exact;
 mod grammar;
+mod in_order;
 mod large;
 mod laws;
 mod library;
