@@ -126,6 +126,8 @@ macro_rules! assignments {
             /// [`Error::Arithmetic`](crate::Error::Arithmetic) for an integer division by zero, what evaluating
             /// `b` reports, and otherwise as [`Tensor::zip_in_place`]. After an error this tensor may be partly
             /// written.
+            ///
+            /// An example is in the [root](crate#assignment).
             pub fn $try_method<R>(&mut self, b: R) -> Result<()>
             where
                 W::Elem: $Bound + Pairs<R>,

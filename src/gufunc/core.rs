@@ -36,6 +36,22 @@ impl<'c, T> Core<'c, T> {
     /// # Panics
     ///
     /// Panics if the index does not have one number per core axis, or one lies outside.
+    ///
+    /// ```
+    /// use lensor::gufunc::Gufunc;
+    /// use lensor::prelude::*;
+    /// let turned = Gufunc::<[i64; 1], [i64; 1], _>::each("(m,n)->(n,m)", |[a], [mut out]| {
+    ///     let [rows, columns] = [a.shape()[0], a.shape()[1]];
+    ///     for k in 0..rows {
+    ///         for j in 0..columns {
+    ///             *out.at([j, k]) = a.at([k, j]);
+    ///         }
+    ///     }
+    /// })?;
+    /// let t = Tensor::from_nested([[1_i64, 2, 3], [4, 5, 6]])?;
+    /// assert_eq!(turned.call([&t]).to_vec()?, [1, 4, 2, 5, 3, 6]);
+    /// # Ok::<(), Error>(())
+    /// ```
     #[inline]
     pub fn at<const N: usize>(&self, index: [usize; N]) -> T
     where
@@ -57,7 +73,7 @@ impl<'c, T> CoreMut<'c, T> {
         self.shape
     }
 
-    /// The element at an index, to be read or written.
+    /// The element at an index, to be read or written; [`Core::at`] has an example.
     ///
     /// # Panics
     ///

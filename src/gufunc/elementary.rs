@@ -152,7 +152,7 @@ impl<I: Inputs, O: Outputs> Args<'_, I, O> {
         Some((inputs, <O as Outputs>::cores(&mut self.outputs, outputs, k)?))
     }
 
-    /// Holds the elements of all cores of all calls against the slices.
+    /// Holds the elements of all cores of all calls against the slices; [`Elementary`] has an example.
     ///
     /// # Errors
     ///

@@ -106,7 +106,8 @@ impl CoreDims<'_> {
         names.zip(self.dims.iter().copied())
     }
 
-    /// Sets the extent of a dimension that is in no input.
+    /// Sets the extent of a dimension that is in no input;
+    /// [`Gufunc::with_extents`](super::Gufunc::with_extents) has an example.
     ///
     /// # Errors
     ///

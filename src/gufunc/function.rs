@@ -231,6 +231,17 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
     /// # Errors
     ///
     /// None for one that was made by [`Self::each`] or [`Self::of`].
+    ///
+    /// ```
+    /// use lensor::gufunc::Gufunc;
+    /// let dot = Gufunc::<[f64; 2], [f64; 1], _>::each("(n),(n)->()", |[a, b], [mut out]| {
+    ///     out[0] = a.iter().zip(b.iter()).map(|(a, b)| a * b).sum();
+    /// })?;
+    /// let signature = dot.signature()?;
+    /// assert_eq!((signature.inputs(), signature.outputs()), (2, 1));
+    /// assert_eq!(signature.to_string(), "(n),(n)->()");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn signature(&self) -> Result<&Signature> {
         self.inner.rules.signature()
     }

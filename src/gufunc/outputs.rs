@@ -164,6 +164,14 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>
     /// # Panics
     ///
     /// Panics if the function does.
+    ///
+    /// ```
+    /// use lensor::gufunc::norm;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3.0_f64, 4.0], [0.0, 2.0]])?;
+    /// assert_eq!(norm().call([&t]).to_vec()?, [5.0, 2.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn to_vec(&self) -> Result<Vec<O::Elem>> {
         Deferred::new(self).to_vec()
     }

@@ -65,6 +65,14 @@ impl AddressMap {
     ///
     /// They always give the addresses of the map. A map of several stages has none, even where some
     /// would do.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let strided = AddressMap::row_major([2, 3])?.flip(1)?.as_strided().unwrap();
+    /// assert_eq!((strided.offset, strided.strides), (2, vec![3, -1]));
+    /// assert!(AddressMap::row_major([3])?.rotate([1])?.as_strided().is_none());
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn as_strided(&self) -> Option<Strided> {
         let axes = self.linear_axes()?;
         Some(Strided {

@@ -17,7 +17,7 @@ pub(crate) struct Axis {
 
 pub(crate) type Axes = SmallVec<[Axis; 4]>;
 
-/// Address of an index as a sum: `offset + sum over axes of stride * position(digit)`.
+/// Address of an index as a sum: `offset + sum over axes of stride * position(index)`.
 ///
 /// Always in normal form: an axis of extent 1 has stride 0, an empty layout has offset 0 and
 /// strides 0, cycles and tables are written in their one canonical way. So two layouts are equal
@@ -28,6 +28,7 @@ pub(crate) type Axes = SmallVec<[Axis; 4]>;
 /// let layout = Layout::new(1, [AxisMap::linear(2, 10), AxisMap::linear(3, 2)])?;
 /// assert_eq!(layout.to_local([1, 2])?, 15);
 /// assert_eq!(layout.span(), 1..16);
+/// assert_eq!(Layout::row_major([2, 3])?.to_local([1, 0])?, 3);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 #[derive(PartialEq, Eq, Hash)]
@@ -58,7 +59,7 @@ impl Layout {
     /// many elements, [`Error::ZeroPeriod`] for a cycle of period 0, [`Error::Length`] for a table of another length than its axis,
     /// [`Error::NegativeAddress`] if an index maps below 0, and [`Error::AddressOverflow`] if one maps to
     /// `isize::MAX` or beyond, or if the term of a single axis does not fit in `isize`: its stride times
-    /// its last digit, the last position of its cycle or the largest entry of its table, visited or not.
+    /// its last index, the last position of its cycle or the largest entry of its table, visited or not.
     /// An empty layout has no addresses and none of these two errors.
     pub fn new(offset: isize, axes: impl IntoIterator<Item = AxisMap>) -> Result<Self> {
         let axes: SmallVec<[AxisMap; 4]> = axes.into_iter().collect();

@@ -187,7 +187,7 @@ macro_rules! assignments {
             ///
             /// # Errors
             ///
-            /// As [`Self::assign`], and [`Error::Arithmetic`] for an integer division by zero.
+            /// As [`Self::assign`], which has an example, and [`Error::Arithmetic`] for an integer division by zero.
             pub fn $try_method<R>(&mut self, b: R) -> Result<()>
             where
                 W::Elem: $Bound + PairsRagged<R>,

@@ -330,7 +330,7 @@ impl<S> Ragged<S> {
 }
 
 impl<S: Reader> Ragged<S> {
-    /// The tensor, if there is no var axis.
+    /// The tensor, if there is no var axis; [`Self::into_tensor`] has an example.
     ///
     /// # Errors
     ///

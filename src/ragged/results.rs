@@ -28,6 +28,14 @@ macro_rules! ragged_results {
         ///
         /// [`Error::Operands`] if fixed extents do not align; [`Error::Axis`], [`Error::RepeatedAxis`] and
         /// [`Error::RaggedAxes`] for axes that an operation cannot take.
+        ///
+        /// ```
+        /// use lensor::ragged::{Extent, Ragged, ReduceRagged};
+        /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+        /// assert_eq!((&r * 10).extents()?, [Extent::Fixed(2), Extent::Var]);
+        /// assert_eq!(r.sum(1).extents()?, [Extent::Fixed(2)]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
         pub fn extents(&self) -> Result<Vec<Extent>> {
             let $own = self;
             $extents
@@ -71,7 +79,8 @@ macro_rules! ragged_results {
             self.eval_with(Stretch::Rows)
         }
 
-        /// [`Self::eval`] where rows of one item do not stretch, say.
+        /// As [`Self::eval`], with a say in which lengths of 1 stretch: with [`Stretch::Strict`] rows of one item do
+        /// not.
         ///
         /// # Errors
         ///
@@ -116,6 +125,15 @@ macro_rules! ragged_results {
         /// # Errors
         ///
         /// As [`Self::eval`], and [`Error::RaggedAxes`] if an axis is var, before anything is computed.
+        ///
+        /// ```
+        /// use lensor::Error;
+        /// use lensor::ragged::{Ragged, ReduceRagged};
+        /// let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![3]])?;
+        /// assert_eq!(r.sum(1).eval_dense()?.to_vec()?, [3, 3]);
+        /// assert!(matches!((&r * 10).eval_dense(), Err(Error::RaggedAxes { axis: 1, .. })));
+        /// # Ok::<(), Error>(())
+        /// ```
         pub fn eval_dense(&self) -> Result<Tensor<Vec<$Elem>>> {
             dense_only(&self.extents()?)?;
             self.eval()?.into_tensor()

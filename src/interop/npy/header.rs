@@ -63,6 +63,15 @@ impl Header {
     ///
     /// [`Error::ShapeOverflow`] if the data exceeds `isize::MAX` bytes, [`Error::RankLimit`] for more than
     /// [`Shape::MAX_RANK`] axes.
+    ///
+    /// ```
+    /// use lensor::dtype::{ByteOrder, DType};
+    /// use lensor::interop::npy::Header;
+    /// let header = Header::new(DType::F64, ByteOrder::Little, false, [2, 3])?;
+    /// assert_eq!(Header::parse(&header.to_bytes())?, header);
+    /// assert_eq!(header.file_bytes(), header.data_offset() as u64 + 6 * 8);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn new(
         dtype: DType,
         order: ByteOrder,
@@ -98,6 +107,13 @@ impl Header {
     /// [`Error::Header`] with the first position that is malformed, [`Error::HeaderTooLarge`] above
     /// 64 KiB, [`Error::Truncated`] if the bytes end before the header, [`Error::ElementType`] for
     /// structured, text and object types, [`Error::ShapeOverflow`], [`Error::RankLimit`].
+    ///
+    /// ```
+    /// use lensor::Error;
+    /// use lensor::interop::npy::Header;
+    /// assert!(matches!(Header::parse(b"\x93NUMPX"), Err(Error::Header { offset: 5, .. })));
+    /// assert!(matches!(Header::parse(b"\x93NUMPY"), Err(Error::Truncated { .. })));
+    /// ```
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let (start, end) = text_range(bytes)?;
         let truncated = Error::Truncated { expected: end as u64, found: bytes.len() as u64 };
@@ -113,7 +129,18 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// As for [`Self::parse`], and [`Error::Io`].
+    /// As for [`Self::parse`], [`Error::OutOfMemory`], and [`Error::Io`].
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// use lensor::interop::npy::{self, Header};
+    /// let mut file = Vec::new();
+    /// npy::write(&mut file, &Tensor::from_vec([2], vec![7_u8, 8])?)?;
+    /// let mut stream = &file[..];
+    /// assert_eq!(Header::read(&mut stream)?.count(), 2);
+    /// assert_eq!(stream, [7, 8]); // what is left are the elements
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn read(mut source: impl Read) -> Result<Self> {
         // No valid header ends within the longer prefix, so reading it does not touch the data.
         let mut prefix = [0; PREFIX_BYTES + 2];

@@ -142,6 +142,16 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
     /// # Errors
     ///
     /// [`Error::Malformed`] if the store refuses, [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use lensor::interop::zarr::{self, Options, zarrs::storage::store::MemoryStore};
+    /// use std::sync::Arc;
+    /// let store = Arc::new(MemoryStore::new());
+    /// let mut t = zarr::create_in::<f32, _>(store, "/x", [2, 4], &Options::new([2, 2]))?;
+    /// t.view_mut().slice(1, ..2)?.fill(7.0)?; // one of two chunks
+    /// assert_eq!(t.storage().storage().missing()?[0][..], [0, 1]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn missing(&self) -> Result<Vec<BlockIndex>> {
         let grid: Shape =
             self.array.chunk_grid_shape().iter().map(|&extent| extent as usize).collect();

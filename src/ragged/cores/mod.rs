@@ -144,6 +144,15 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     /// What the operands carry, [`Error::CoreRank`], [`Error::CoreAxes`], [`Error::RaggedAxes`] for a var axis that is
     /// not the first core axis, or that others cross, [`Error::CoreExtent`], [`Error::Operands`],
     /// [`Error::CoreUnknown`] or [`Error::CoreComputed`].
+    ///
+    /// ```
+    /// use lensor::gufunc::{norm, sort};
+    /// use lensor::ragged::{Extent, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![3.0_f64, 4.0], vec![1.0]])?;
+    /// assert_eq!(sort().call_ragged([&r]).extents()?, [[Extent::Fixed(2), Extent::Var]]);
+    /// assert_eq!(norm().call_ragged([&r]).extents()?, [[Extent::Fixed(2)]]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn extents(&self) -> Result<Vec<Vec<Extent>>> {
         Ok(self.own_kinds()?.results)
     }
@@ -160,6 +169,15 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     /// # Panics
     ///
     /// Panics if the function does.
+    ///
+    /// ```
+    /// use lensor::gufunc::minmax;
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![3.0_f64, 1.0, 2.0], vec![5.0]])?;
+    /// let [least, most] = minmax().call_ragged([&r]).eval()?;
+    /// assert_eq!((least.to_vec()?, most.to_vec()?), (vec![1.0, 5.0], vec![3.0, 5.0]));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
     pub fn eval(&self) -> Result<<O::Tensors as RaggedResults>::Ragged>
     where
         O: Outputs<Tensors: RaggedResults>,

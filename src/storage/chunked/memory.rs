@@ -29,6 +29,15 @@ impl<T: Copy> BlockMemory<T> {
     /// # Errors
     ///
     /// [`Error::Blocks`] if the numbers of axes differ or a block has no elements, [`Error::OutOfMemory`].
+    ///
+    /// ```
+    /// use lensor::Error;
+    /// use lensor::storage::{BlockMemory, Blocks};
+    /// let blocks = BlockMemory::new([3, 5], [2, 2], 0.5)?; // 2 x 3 blocks, some of which reach beyond the end
+    /// assert_eq!((blocks.extents(), blocks.block()), (&[3, 5][..], &[2, 2][..]));
+    /// assert!(matches!(BlockMemory::new([3, 5], [2], 0.5), Err(Error::Blocks { .. })));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn new(
         extents: impl Into<Vec<usize>>,
         block: impl Into<Vec<usize>>,
