@@ -53,7 +53,7 @@ pub enum Error {
         /// Most axes, [`Shape::MAX_RANK`](crate::Shape::MAX_RANK).
         limit: usize,
     },
-    /// More leaves in an expression than are evaluated, counted with repeats.
+    /// More operands in an expression (its leaves: tensors, views, numbers) than are evaluated, counted with repeats.
     #[error(
         "the expression has {leaves} leaves and may have {limit}: evaluate a part of it and go on from the result"
     )]

@@ -31,11 +31,15 @@
 //!
 //! | call | gives | computed |
 //! |---|---|---|
-//! | views: `transpose`, `select`, `reshape` .. | `Result` of a view, checked now | never (a mask that is an expression is computed now) |
+//! | views: `transpose`, `select`, `reshape` .. | `Result` of a view, checked now | never (a mask that is an operand is computed now) |
 //! | operators, functions, `cast`, `choose`, `outer`, `diff`, `stencil` | [`Lazy`], which carries errors | in each evaluation that reads it |
-//! | folds, scans, windows, segments, sorts, `take_at`, derivatives, convolutions, `matmul`, `einsum`, `times_dense` | [`Deferred`], which carries errors | once in each evaluation that reads it |
-//! | `eval`, `to_vec`, `item`, `assign`, `for_each_box` | `Result` of elements | now |
-//! | what has a shape that elements decide: `extract`, `unique`, `nonzero`, `group_by`; sparse products: `times_sparse`, `contract` | `Result` of tensors | now |
+//! | folds, scans, windows, segments, [`lanes`], `take_at`, derivatives, convolutions, `matmul`, `einsum`, `times_dense` | [`Deferred`], which carries errors | once in each evaluation that reads it (offsets and keys of segments that are operands now) |
+//! | `eval`, `to_vec`, `item`, `for_each_box`; what writes: `assign`, `update`, `put_at`, `sort_in_place` .. | `Result` of elements, or of `()` | now |
+//! | what has a shape that elements decide: `extract`, `unique`, `nonzero`, the keys of `group_by`; sparse products: `times_sparse`, `contract` | `Result` of them | now |
+//!
+//! View operations take what they are called on. Operations with a name, such as `sqrt`, `sum` and `sort`, borrow a
+//! tensor that owns its elements, and take views, expressions and deferred operations: `v.view()` keeps one, `t.lazy()`
+//! gives a tensor away.
 //!
 //! The map of a view runs both ways: [`AddressMap::to_local`] gives the address of an index,
 //! [`AddressMap::to_global`] every index that shows an address.

@@ -1,8 +1,8 @@
 //! Operations whose result is one tensor, not computed yet.
 //!
-//! A [`Deferred`] is what folds, scans, windows, segments, operations on lanes, products, derivatives, convolutions and
-//! lists of indexes give. It is computed by [`Deferred::eval`] or
-//! [`Deferred::assign_to`], or as an operand: it may stand wherever an operand of an expression may.
+//! A [`Deferred`] is what operations with one dense result give, such as folds and scans; the [root](crate#views) has a
+//! table of them. It is computed by [`Deferred::eval`] or [`Deferred::assign_to`], or as an operand: it may stand
+//! wherever an operand of an expression may.
 //!
 //! ```
 //! use lensor::prelude::*;
@@ -45,7 +45,8 @@ use std::sync::{Arc, OnceLock};
 
 /// An operation with one dense result whose shape follows from shapes. Sealed.
 ///
-/// A new operation implements this; evaluation, assignment, threads and use as an operand follow.
+/// Operations of this library implement it; [`Deferred`] gives them evaluation, assignment, threads and use as an
+/// operand.
 pub trait Compute: Send + Sync + Sealed {
     /// Type of the results.
     type Elem: Copy + Send + Sync;
@@ -111,7 +112,8 @@ pub trait Compute: Send + Sync + Sealed {
     ///
     /// # Errors
     ///
-    /// What [`Self::shape`] reports.
+    /// What [`Self::shape`] reports, [`Error::OutOfMemory`] for tables of a plan, and of sparse products
+    /// [`Error::NotSparse`] and [`Error::FillNotZero`].
     fn explain(&self) -> Result<Explanation>;
 }
 

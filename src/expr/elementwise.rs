@@ -87,8 +87,6 @@ macro_rules! checked_ops {
 
 /// Elementwise functions. Each is lazy: it returns an expression to evaluate, view or combine further.
 ///
-/// Tensors are borrowed; views, expressions and deferred operations are taken by value or by reference.
-///
 /// ```
 /// use lensor::prelude::*;
 /// let t = Tensor::from_vec([3], vec![1.0, 4.0, 9.0])?;

@@ -174,23 +174,18 @@ macro_rules! elementwise_methods {
     (@others [$Lazy:ident $Apply:ident $Into:ident $into:ident $Pairs:ident]) => {
         /// Any function of one operand. A panic in the closure reaches the caller of the evaluation.
         ///
-        /// It stands for any other function: `t.map(f64::cbrt)`, `t.map(f64::ln_1p)`, `t.map(f64::signum)`; of two
-        /// operands, as `hypot`, for [`zip_with`](crate::zip_with).
+        /// It serves for what has no method of its own, such as `t.map(f64::to_degrees)`; for functions of two operands
+        /// there is [`zip_with`](crate::zip_with).
         ///
         /// ```
         /// use lensor::prelude::*;
         /// let t = Tensor::from(vec![1, 4]);
         /// assert_eq!(t.map(|x| x > 2).to_vec()?, [false, true]);
-        /// assert_eq!(t.cast::<f64>().map(f64::exp_m1).to_vec()?[0], 1_f64.exp_m1());
+        /// assert_eq!(t.cast::<f64>().map(f64::to_radians).to_vec()?[0], 1_f64.to_radians());
         /// # Ok::<(), Error>(())
         /// ```
         #[doc(alias = "mapv")]
         #[doc(alias = "vectorize")]
-        #[doc(alias = "sign")]
-        #[doc(alias = "expm1")]
-        #[doc(alias = "log1p")]
-        #[doc(alias = "cbrt")]
-        #[doc(alias = "hypot")]
         fn map<U, F>(self, f: F) -> $Lazy<$Apply<MapOp<F>, (Self::Expr,)>>
         where
             U: Copy + Send + Sync,

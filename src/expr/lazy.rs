@@ -49,7 +49,8 @@ impl<E: Expr> Lazy<E> {
     ///
     /// Boxes nest up to 100 deep, as each level needs stack to evaluate. A deeper expression carries
     /// [`Error::TooDeep`], as it would a shape error: evaluate a part of it and go on from the result. The
-    /// same holds for more than 65,536 leaves, counted with repeats, and [`Error::TooManyLeaves`].
+    /// same holds for more than 65,536 operands (leaves: tensors, views, numbers), counted with repeats, and
+    /// [`Error::TooManyLeaves`].
     ///
     /// ```
     /// use lensor::prelude::*;

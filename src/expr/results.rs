@@ -141,7 +141,8 @@ macro_rules! results {
         ///
         /// # Errors
         ///
-        /// What [`Self::shape`] reports.
+        /// What [`Self::shape`] reports, [`Error::OutOfMemory`] for tables of a plan, and of sparse products
+        /// [`Error::NotSparse`] and [`Error::FillNotZero`].
         ///
         /// ```
         /// use lensor::prelude::*;

@@ -72,8 +72,8 @@ tuples!(B b, C c, D d, E e, G g);
 
 impl<I: FirstAndRest, O: Single<Elem = I::First>, F: Elementary<I, O>> Gufunc<I, O, F> {
     /// Makes all calls with the cores of a tensor as those of the first input, and writes the results in their places:
-    /// for a signature whose first input and only output are alike. `others` are the other operands, `()` if there are
-    /// none. Each old core is copied before its call.
+    /// for a signature whose first input and only output are alike. `others` are the other operands, up to five, `()`
+    /// if there are none. Each old core is copied before its call.
     ///
     /// # Errors
     ///

@@ -1,6 +1,10 @@
-//! Formats and libraries of others. Nothing uses them, and they know no kernels: they are built on the public
-//! interface and on a few helpers that are private (memory that may be refused, the pieces of an expression,
-//! positions of indexes, reading until a buffer is full).
+//! Formats and libraries of others, a module for each: files ([`npy`], `npz`, `safetensors`, `zarr`, [`mtx`], [`tns`]),
+//! arrays and matrices (`ndarray`, `nalgebra`, `faer`, `sprs`, `arrow`, `dlpack`), and `serde`, `roaring` and
+//! `proptest`. Most need the feature of their name. What is shared and what is copied stands at the head of each.
+
+// Nothing uses these modules, and they know no kernels: they are built on the public interface and on a few helpers
+// that are private (memory that may be refused, the pieces of an expression, positions of indexes, reading until a
+// buffer is full).
 
 #[cfg(feature = "arrow")]
 pub mod arrow;

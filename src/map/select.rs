@@ -331,10 +331,11 @@ impl<T: Into<Select>> IntoSelect for T {
     }
 }
 
-/// Selectors of several axes: a tuple of what converts to [`Select`], an array, a slice or a `Vec`.
+/// Selectors of several axes: a tuple of up to six of what converts to [`Select`], or of any number an array, a slice
+/// or a `Vec` of [`Select`]s.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not select from the axes of a tensor",
-    note = "give a tuple of one selector per axis, such as `(1, 2..5)`; of one alone it is `(2..5,)`; the elements where a mask is true are `t.extract(&mask)?`; along one axis, `t.compress(axis, &mask)?`"
+    note = "give a tuple of one selector per axis, such as `(1, 2..5)`; of one alone it is `(2..5,)`; the elements where a mask is true are `t.extract(&mask)?`; along one axis, `t.compress(axis, &mask)?`; of more than six, an array or `Vec` of `Select`s"
 )]
 pub trait IntoSelectors {
     /// Calls `f` with all selectors.

@@ -26,7 +26,7 @@ impl Table {
         Self(Arc::new(Positions { forward, last, inverse: OnceLock::new() }))
     }
 
-    /// The positions, one a digit.
+    /// The positions, one for each index.
     #[inline]
     pub fn positions(&self) -> &[usize] {
         &self.0.forward

@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 /// Most orders of one expression: it has one operand more.
 const DEEPEST: usize = 5;
 
-/// Differences as a method of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it away.
+/// Differences as a method of tensors and expressions.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no differences",
     note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"

@@ -18,7 +18,8 @@ use smallvec::SmallVec;
 /// # Errors
 ///
 /// [`Error::Join`] for other ranks or fixed extents, [`Error::RowLength`] for rows of other lengths along another axis,
-/// [`Error::NothingToJoin`] without any tensor, [`Error::Axis`] for an axis that does not exist.
+/// [`Error::NothingToJoin`] without any tensor, [`Error::Axis`] for an axis that does not exist,
+/// [`Error::ShapeOverflow`] if the items cannot be counted, and [`Error::OutOfMemory`].
 ///
 /// ```
 /// use lensor::ragged::{Ragged, concat};
@@ -201,8 +202,8 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
 /// Two operands as expressions.
 pub type Aligned<A, B> = (LazyRagged<<A as IntoRagged>::Expr>, LazyRagged<<B as IntoRagged>::Expr>);
 
-/// Both operands as expressions that meet at their first axes: the one with fewer gets extents of 1 at its end. So
-/// `[3, var]` meets `[3]`.
+/// Both operands as expressions, with `align` saying which ends meet: their last axes, as in operators, or with
+/// [`Align::Left`] their first, for which the one with fewer gets extents of 1 at its end. So `[3, var]` meets `[3]`.
 ///
 /// # Errors
 ///

@@ -156,20 +156,20 @@ pub enum Violation {
         /// The address there.
         address: usize,
     },
-    /// A block method reports an error though every element of it can be read or written.
+    /// A method for many elements reports an error though each of them can be read or written.
     #[error("`{method}` fails, first address {address}, where every element alone succeeds")]
     Fails {
         /// Name of the method.
         method: &'static str,
-        /// First address of the block.
+        /// First address asked for.
         address: usize,
     },
-    /// A block method reports no error though an element of it cannot be read or written.
+    /// A method for many elements reports no error though one of them cannot be read or written.
     #[error("`{method}` succeeds, first address {address}, where an element alone fails")]
     Succeeds {
         /// Name of the method.
         method: &'static str,
-        /// First address of the block.
+        /// First address asked for.
         address: usize,
     },
     /// `entries` gives another number of entries than `count` says.
@@ -296,7 +296,7 @@ where
 /// elements.
 ///
 /// `values` are written in turn; give at least two different ones that the storage can hold.
-/// Elements are compared by [`same_or_nan`].
+/// Elements are compared by [`same_or_nan`]. See the [module](self) for an example.
 ///
 /// # Errors
 ///

@@ -1,8 +1,7 @@
 //! Storage: anything that can read an element at an address.
 //!
-//! [`Reader`] has two required methods, [`Writer`] one more. The provided ones describe the same
-//! elements, faster or fallibly. The library itself calls the block methods and the `try_` methods
-//! only.
+//! [`Reader`] has two required methods, [`Writer`] one more. The provided ones describe the same elements faster,
+//! fallibly, or as entries and blocks; the library calls those, never `read` or `write` itself.
 
 mod blocks;
 mod boxed;
@@ -70,20 +69,28 @@ use crate::memory::try_with_capacity;
 /// `conformance`) counts all this for a storage and a view.
 ///
 /// ```
-/// use lensor::{Reader, Tensor};
+/// use lensor::storage::{Reader, read_each};
+/// use lensor::{StorageError, Tensor};
 ///
-/// struct Squares(usize);
-/// impl Reader for Squares {
-///     type Elem = usize;
-///     fn len(&self) -> usize {
-///         self.0
-///     }
-///     fn read(&self, address: usize) -> usize {
-///         address * address
+/// struct Bytes(Vec<u8>);
+/// impl Reader for Bytes {
+///     type Elem = u16;
+///     fn len(&self) -> usize { self.0.len() / 2 }
+///     fn read(&self, k: usize) -> u16 { u16::from_le_bytes([self.0[2 * k], self.0[2 * k + 1]]) }
+///     fn read_run(&self, start: usize, step: isize, out: &mut [u16]) -> Result<(), StorageError> {
+///         match self.0.get(2 * start..2 * (start + out.len())) {
+///             Some(run) if step == 1 => {
+///                 let (pairs, _) = run.as_chunks::<2>();
+///                 out.iter_mut().zip(pairs).for_each(|(slot, pair)| *slot = u16::from_le_bytes(*pair));
+///                 Ok(())
+///             }
+///             _ => read_each(self, start, step, out),
+///         }
 ///     }
 /// }
-/// let t = Tensor::new([2, 3], Squares(6))?;
-/// assert_eq!(t.view().transpose([1, 0])?.to_vec()?, [0, 9, 1, 16, 4, 25]);
+/// let t = Tensor::new([3], Bytes(vec![1, 0, 2, 0, 0, 1]))?;
+/// assert_eq!(t.view().to_vec()?, [1, 2, 256]);
+/// assert_eq!(t.flip(0)?.to_vec()?, [256, 2, 1]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
@@ -253,7 +260,7 @@ pub trait Writer: Reader {
     ///
     /// # Errors
     ///
-    /// What the storage reports; the block is then partly written.
+    /// What the storage reports; those elements are then partly written.
     fn write_at(&mut self, addresses: &[usize], from: &[Self::Elem]) -> Result<(), StorageError> {
         let (mut addresses, mut from) = (addresses, from);
         while let (Some(&start), false) = (addresses.first(), from.is_empty()) {
@@ -286,31 +293,7 @@ fn neighbours(addresses: &[usize]) -> (isize, usize) {
 ///
 /// What the storage reports; `out` is then partly written.
 ///
-/// ```
-/// use lensor::storage::{Reader, read_each};
-/// use lensor::{StorageError, Tensor};
-///
-/// struct Bytes(Vec<u8>);
-/// impl Reader for Bytes {
-///     type Elem = u16;
-///     fn len(&self) -> usize { self.0.len() / 2 }
-///     fn read(&self, k: usize) -> u16 { u16::from_le_bytes([self.0[2 * k], self.0[2 * k + 1]]) }
-///     fn read_run(&self, start: usize, step: isize, out: &mut [u16]) -> Result<(), StorageError> {
-///         match self.0.get(2 * start..2 * (start + out.len())) {
-///             Some(run) if step == 1 => {
-///                 let (pairs, _) = run.as_chunks::<2>();
-///                 out.iter_mut().zip(pairs).for_each(|(slot, pair)| *slot = u16::from_le_bytes(*pair));
-///                 Ok(())
-///             }
-///             _ => read_each(self, start, step, out),
-///         }
-///     }
-/// }
-/// let t = Tensor::new([3], Bytes(vec![1, 0, 2, 0, 0, 1]))?;
-/// assert_eq!(t.view().to_vec()?, [1, 2, 256]);
-/// assert_eq!(t.flip(0)?.to_vec()?, [256, 2, 1]);
-/// # Ok::<(), lensor::Error>(())
-/// ```
+/// [`Reader`] has an example.
 #[inline]
 pub fn read_each<R: Reader + ?Sized>(
     storage: &R,

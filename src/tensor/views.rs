@@ -70,9 +70,9 @@ macro_rules! view_operations {
         /// Takes a part of every axis, one selector per axis; missing trailing ones take all. Copies
         /// nothing.
         ///
-        /// Selectors are a tuple of integers (which drop their axis), ranges, arrays or `Vec`s of
-        /// indexes and [`Select`](crate::Select)s, or a slice, array or `Vec` of `Select`s. Lists are
-        /// outer indexing: each axis by itself.
+        /// Selectors are a tuple of up to six: integers (which drop their axis), ranges, arrays or `Vec`s of indexes
+        /// and [`Select`](crate::Select)s; or, of any number, a slice, array or `Vec` of `Select`s. Lists are outer
+        /// indexing: each axis by itself.
         ///
         /// # Errors
         ///

@@ -2,8 +2,8 @@
 //!
 //! | the file lists | read as | written by |
 //! |---|---|---|
-//! | entries (`coordinate`) | sparse: [`read`], [`open`] | [`write`](write()), [`write_as`], [`save`] |
-//! | elements (`array`) | dense: [`read_array`], sparse: [`read`] | [`write_array`] |
+//! | entries (`coordinate`) | sparse: [`read`], [`open`] | [`write`](write()), [`write_as`], [`save`], [`save_as`] |
+//! | elements (`array`) | dense: [`read_array`], [`open_array`]; sparse: [`read`], [`open`] | [`write_array`], [`save_array`] |
 //!
 //! Values may be real, integer, complex (with the feature of that name) or left out (`pattern`), and
 //! symmetric, skew-symmetric and hermitian matrices come complete. Indexes count from 1 in files and from 0

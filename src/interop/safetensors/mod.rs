@@ -170,7 +170,7 @@ impl<R: Read + Seek> Archive<R> {
     /// # Errors
     ///
     /// [`Error::NoArray`], [`Error::ElementType`], [`Error::InvalidValue`] for a `bool` that is neither 0 nor 1,
-    /// [`Error::RankLimit`], [`Error::OutOfMemory`], [`Error::Io`].
+    /// [`Error::RankLimit`], [`Error::Truncated`] if the source became shorter, [`Error::OutOfMemory`], [`Error::Io`].
     ///
     /// ```
     /// use lensor::interop::safetensors::{Archive, Writer};

@@ -66,7 +66,8 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// [`Error::Malformed`] for a name that comes twice or that the format keeps for itself, [`Error::ElementType`] for
-    /// complex numbers of two `f64`, [`Error::ShapeOverflow`], and the error that an expression carries.
+    /// complex numbers of two `f64`, [`Error::ShapeOverflow`], [`Error::OutOfMemory`], and the error that an expression
+    /// carries.
     ///
     /// ```
     /// use lensor::interop::safetensors::{Archive, Writer};

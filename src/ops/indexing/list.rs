@@ -18,7 +18,8 @@ pub struct Indexes<'a> {
     is_together: bool,
 }
 
-/// What is a list of indexes: an operand of `usize` and shape `(.., rank)`, or a tuple of one operand per axis.
+/// What is a list of indexes: an operand of `usize` and shape `(.., rank)`, or, for up to six axes, a tuple of one
+/// operand per axis.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a list of indexes",
     note = "give an operand of `usize` and shape `(.., rank)`, or a tuple of one operand of `usize` per axis",

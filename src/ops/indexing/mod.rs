@@ -1,8 +1,8 @@
 //! Elements at lists of indexes: where they are nonzero, read, written and folded.
 //!
-//! A list of indexes is one operand of `usize` and shape `(.., rank)`, as [`Indexing::nonzero`] gives it, or a
-//! tuple of one operand per axis, which stretch to one another. What is read at it has the shape of the list: `(..)`, or
-//! the joint shape of the tuple.
+//! A list of indexes is one operand of `usize` and shape `(.., rank)`, as [`Indexing::nonzero`] gives it, or, for up to
+//! six axes, a tuple of one operand per axis, which stretch to one another. What is read at it has the shape of the
+//! list: `(..)`, or the joint shape of the tuple.
 //!
 //! ```
 //! use lensor::prelude::*;

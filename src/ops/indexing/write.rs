@@ -19,8 +19,8 @@ const STATES_BYTES: usize = 128;
 
 impl<W: Writer> Tensor<W> {
     /// Writes `values`, stretched to the shape of the list, at a list of indexes: one operand of `usize` and shape
-    /// `(.., rank)`, or a tuple of one operand per axis, see [`indexing`](crate::indexing). A list without indexes
-    /// writes nothing.
+    /// `(.., rank)`, or, for up to six axes, a tuple of one operand per axis, see [`indexing`](crate::indexing). A list
+    /// without indexes writes nothing.
     ///
     /// Everything is checked and computed before anything is written.
     ///

@@ -31,8 +31,8 @@
 //! once. Integers wrap; `f16` and `bf16` are summed up in `f32`, and rounded once. Large products of floats and complex
 //! numbers are those of the crate `matrixmultiply`, which rounds a product and its sum at once where the processor can:
 //! they are the same for any view, any number of threads and any features, but not to the last bit on any processor.
-//! All others are the same everywhere: those of at most 12 x 12 x 12 numbers, those with fewer than 4 rows or columns,
-//! and those of other elements.
+//! All others are the same everywhere: those of at most 1728 (12 x 12 x 12) multiplications, those with fewer than 4
+//! rows or columns, and those of other elements.
 
 mod einsum;
 mod stack;
@@ -60,7 +60,7 @@ use std::ops::Range;
 
 type Outer<X, R> = Lazy<Apply<MulOp, (<X as IntoExpr>::Expr, <R as IntoExpr>::Expr)>>;
 
-/// Products as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it away.
+/// Products as methods of tensors and expressions.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no products",
     note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"

@@ -70,7 +70,7 @@ pub type Products<A, B> = Apply<MulOp, (<A as IntoExpr>::Expr, <B as IntoExpr>::
 /// Reductions as methods of tensors and expressions.
 ///
 /// Axes are `..` for all, `1` for one, `[0, 2]` or `0..2` for several, `[]` for none. Nothing is computed before
-/// [`Reduction::eval`]. A tensor is borrowed; `t.lazy()` gives it away.
+/// [`Reduction::eval`].
 ///
 /// When they are computed, all of them report [`Error::Axis`] for an axis that the operand has not,
 /// [`Error::RepeatedAxis`] for one that is given twice, [`Error::EmptyReduction`] if there is no result for no
@@ -82,7 +82,7 @@ pub type Products<A, B> = Apply<MulOp, (<A as IntoExpr>::Expr, <B as IntoExpr>::
     note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these can; a `Ragged` has `ReduceRagged`"
 )]
 pub trait Reduce: IntoExpr + Sized {
-    /// Folds the elements along `axes` with a reducer, or with several at once if it is a tuple of them.
+    /// Folds the elements along `axes` with a reducer, or with several at once if it is a tuple of two to six of them.
     ///
     /// ```
     /// use lensor::prelude::*;

@@ -56,7 +56,7 @@ pub mod states {
     pub use super::count::Counted;
 }
 
-/// Rolling windows as a method of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it away.
+/// Rolling windows as a method of tensors and expressions.
 ///
 /// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::Window`] if the window
 /// is empty or, unless it is cut, longer than the axis, [`Error::Overflow`] for the first result that does not fit its
@@ -187,9 +187,8 @@ impl<E: Expr> Windows<E> {
 }
 
 /// A fold of every window along an axis. The operand is computed block by block, or copied first where blocks of storage
-/// would be loaded again and again. How elements are grouped
-/// depends on the window and the shape alone, so results have the same bits with any number of threads and for
-/// any view.
+/// would be loaded again and again. How elements are grouped depends on the window and the shape alone, see
+/// [`reduce`](crate::reduce#bits).
 #[derive(Debug, Clone)]
 pub struct Rolled<E, R> {
     e: E,

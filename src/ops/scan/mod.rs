@@ -59,8 +59,7 @@ macro_rules! scans {
 
 /// Scans as methods of tensors and expressions.
 ///
-/// The result has the shape of the operand. Nothing is computed before [`Deferred::eval`]. A tensor is
-/// borrowed; `t.lazy()` gives it away.
+/// The result has the shape of the operand. Nothing is computed before [`Deferred::eval`].
 ///
 /// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::NoIdentity`] for an
 /// exclusive scan by a reducer without a result for no elements, [`Error::Overflow`] for the first result that does not
@@ -107,8 +106,7 @@ crate::compute::for_operands!(Scan);
 ///
 /// Lanes are folded in groups and blocks of a fixed size, whose states are joined by
 /// [`Reducer::combine`]: the error of a running sum grows with the number of blocks, not of elements. How
-/// elements are grouped depends on the extent of the axis alone, so results have the same bits with any
-/// number of threads and for any view.
+/// elements are grouped depends on the extent of the axis alone, see [`reduce`](crate::reduce#bits).
 #[derive(Debug, Clone)]
 pub struct Scanned<E, R> {
     e: E,

@@ -36,8 +36,7 @@ use std::ops::Range;
 
 /// Folds of segments as methods of tensors and expressions.
 ///
-/// Nothing but offsets and keys is computed before [`Deferred::eval`]. A tensor is borrowed; `t.lazy()` gives it
-/// away.
+/// Nothing but offsets and keys is computed before [`Deferred::eval`].
 ///
 /// When they are computed, all of them report [`Error::Axis`] if the axis does not exist,
 /// [`Error::InvalidOffsets`] with the first offset that falls or exceeds the extent of the axis,
@@ -179,7 +178,7 @@ impl<E: Expr> Parts<E> {
 
 /// A fold of parts of an axis. The operand is computed block by block, or first where its lanes lie in short pieces and it is
 /// not large; by key along the last axis, a copy of it in the order of the groups is folded. Each part is folded in blocks of
-/// a fixed size that are joined in pairs, so results have the same bits with any number of threads and for any view.
+/// a fixed size that are joined in pairs, whatever the view, see [`reduce`](crate::reduce#bits).
 #[derive(Debug, Clone)]
 pub struct Segmented<E, R> {
     e: E,

@@ -35,8 +35,7 @@ use crate::error::{Error, Result};
 use crate::expr::{Expr, IntoExpr, Lazy, zip_made};
 use derivative::Kind;
 
-/// Functions of neighbours as methods of tensors and expressions. A tensor is borrowed; `t.lazy()` gives it
-/// away.
+/// Functions of neighbours as methods of tensors and expressions.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no stencils",
     note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"

@@ -31,12 +31,12 @@ use std::mem::MaybeUninit;
 /// any axes more, which stretch to one another as operands of operators do, and come first in a result that is
 /// not given. Spaces mean nothing.
 ///
-/// Operands are a tuple, an array or a `Vec` of what can stand in expressions, all of one element type. What has
-/// several is multiplied pair by pair, and rounded to its type, each time the two that give the smallest result; pairs
-/// are products of matrices as [`matmul`](super::Linalg::matmul) computes them, and nothing else is copied but their
-/// results. The time to choose the pairs is cubic in the number of operands, seconds for a thousand. Integers wrap.
-/// Sparse operands are read as dense ones, up to 2^33 elements, see [`Lazy::densely`]; [`Tensor::times_dense`],
-/// [`Tensor::times_sparse`] and [`Tensor::contract`] multiply entries.
+/// Operands are a tuple of one to six, an array or a `Vec` of what can stand in expressions, all of one element type.
+/// What has several is multiplied pair by pair, and rounded to its type, each time the two that give the smallest
+/// result; pairs are products of matrices as [`matmul`](super::Linalg::matmul) computes them, and nothing else is
+/// copied but their results. The time to choose the pairs is cubic in the number of operands, seconds for a thousand.
+/// Integers wrap. Sparse operands are read as dense ones, up to 2^33 elements, see [`Lazy::densely`];
+/// [`Tensor::times_dense`], [`Tensor::times_sparse`] and [`Tensor::contract`] multiply entries.
 ///
 /// The shape, and with it the result, is [`Error::Subscripts`] if the subscripts cannot be read or do not fit the
 /// operands, [`Error::Contraction`] if axes of one letter differ in extent (an extent of 1 does not stretch but below

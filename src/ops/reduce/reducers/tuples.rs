@@ -109,7 +109,7 @@ tuples!(A a 0, B b 1, C c 2, D d 3);
 tuples!(A a 0, B b 1, C c 2, D d 3, E e 4);
 tuples!(A a 0, B b 1, C c 2, D d 3, E e 4, F f 5);
 
-/// A tensor of tuples, taken apart.
+/// A tensor of tuples of two to six, taken apart.
 pub trait Separate {
     /// One tensor for each part.
     type Tensors;
