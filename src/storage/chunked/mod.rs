@@ -159,8 +159,8 @@ where
         Ok(Self::of(Inner::new(Arc::new(storage), sides, blocks)))
     }
 
-    /// The same storage behind a new cache of `bytes`, or of one block for each processor if that is more. Its counts
-    /// begin at 0. Blocks that are changed and not yet stored move to it; if there are clones, which keep the old cache,
+    /// The same storage behind a new cache of `bytes`, or of one block for each processor if that is more. What it takes
+    /// to keep a block, some 256 bytes, is not counted. Its counts begin at 0. Blocks that are changed and not yet stored move to it; if there are clones, which keep the old cache,
     /// they are stored first, and those that cannot be stored stay with the clones. Afterwards, what is written through
     /// one cache may not be seen through the other. What [`Self::with_ahead`] asked for holds for the new one, as far as
     /// threads can be started.
