@@ -310,6 +310,16 @@ impl<'a, T: Copy + Send + 'a> StoredLeaf<'a> for BoxedCursor<'a, T> {
         self.worker()?.take_up(maps, lists)
     }
 
+    fn look_up(
+        &mut self,
+        maps: &Maps,
+        at: &[usize],
+        lists: &mut [Positions<'a>],
+        next: &mut usize,
+    ) -> Result<(), Stop> {
+        self.worker()?.look_up(maps, at, lists, next)
+    }
+
     fn load(&mut self, local: &mut Local<'_>, next: &mut usize) -> Result<(), Stop> {
         self.worker()?.load_leaves(local, next)
     }

@@ -73,7 +73,7 @@ pub(crate) use sink::{failed_at, finish};
 pub use sparse::{Densely, ZipStored, zip_stored};
 pub(crate) use sparse::{
     Gathered, assign_dense, check_copies, check_operand, check_reads, deferred_of_stored,
-    for_each_fiber, for_each_stored, has_entries, is_searched,
+    for_each_fiber, for_each_stored, goes_by_entries, has_entries,
 };
 pub(crate) use {implement::*, tables::*, update::update_with};
 
@@ -236,6 +236,12 @@ impl Leaf<'_> {
             Access::Stored { count } => count,
             _ => 0,
         }
+    }
+
+    /// The same, each as often as `len` elements of a view of the leaf repeat it.
+    pub(crate) fn stored_in(&self, len: usize) -> usize {
+        let repeats = len / self.map.span().len().max(1);
+        self.stored().saturating_mul(repeats.max(1))
     }
 }
 

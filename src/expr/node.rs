@@ -297,6 +297,17 @@ impl<'a, T: Copy> Worker<'a, T> {
         self.each_leaf(&mut |leaf| leaf.open(maps, lists))
     }
 
+    /// [`StoredLeaf::look_up`] of all leaves; `next` is the first of them.
+    pub(super) fn look_up(
+        &mut self,
+        maps: &Maps,
+        at: &[usize],
+        lists: &mut [Positions<'a>],
+        next: &mut usize,
+    ) -> Result<(), Stop> {
+        self.each_leaf(&mut |leaf| leaf.look_up(maps, at, lists, next))
+    }
+
     /// [`StoredCursor::take_values`].
     pub(super) fn take_values(&mut self) -> Result<Vec<T>, Stop> {
         self.work.take_values()

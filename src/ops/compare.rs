@@ -4,7 +4,8 @@ use crate::compute::{Compute, Deferred};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::expr::{
-    Expr, IntoExpr, Lazy, TRANSPOSED, for_each_box, for_each_stored, lies_transposed, zip_with,
+    Expr, IntoExpr, Lazy, TRANSPOSED, for_each_box, for_each_stored, goes_by_entries,
+    lies_transposed, zip_with,
 };
 use crate::shape::Shape;
 use crate::storage::Reader;
@@ -127,9 +128,9 @@ impl From<Error> for End {
 }
 
 /// Whether an expression is true everywhere; stops at the first piece where it is not. Of sparse operands
-/// all entries are compared, and the fill values once.
+/// all entries are compared, and the fill values once, unless elements are read sooner.
 fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
-    if e.is_sparse() {
+    if goes_by_entries(e, shape) {
         let (mut all, mut count) = (true, 0);
         let elsewhere = for_each_stored(e, shape, &mut |_, _, block| {
             all &= block.iter().all(|&holds| holds);

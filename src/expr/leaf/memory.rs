@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::map::AddressMap;
 use crate::memory::owned;
-use crate::storage::{Blocks, Reader, Sparse};
-use crate::tensor::stored::{Entries, entries_of};
+use crate::storage::{Blocks, Reader, Sparse, Stored};
+use crate::tensor::stored::{Entries, entries_at, entries_of};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -54,15 +54,19 @@ impl<'a, T: Copy + Send + Sync> Origin<'a, T> {
         }
     }
 
-    /// Entries in the order of a map, if the storage has any.
-    pub(in crate::expr) fn entries(&self, map: &AddressMap) -> Result<Option<(Entries<'a, T>, T)>> {
+    /// Entries in the order of a map, all or those at ascending positions, if the storage has any.
+    pub(in crate::expr) fn entries(
+        &self,
+        map: &AddressMap,
+        at: Option<&[usize]>,
+    ) -> Result<Option<(Entries<'a, T>, T)>> {
         match self {
             Self::Borrowed(storage) => {
                 let stored = Reader::stored(&**storage);
-                stored.map(|stored| Ok((entries_of(map, stored)?, stored.fill()))).transpose()
+                stored.map(|stored| Ok((found(map, stored, at)?, stored.fill()))).transpose()
             }
             Self::Shared(storage) => {
-                let Entries { positions, values } = entries_of(map, &**storage)?;
+                let Entries { positions, values } = found(map, &**storage, at)?;
                 let (positions, values) = (owned(positions)?.into(), owned(values)?.into());
                 Ok(Some((Entries { positions, values }, storage.fill())))
             }
@@ -78,5 +82,17 @@ impl<'a, T: Copy + Send + Sync + 'a> Deref for Origin<'a, T> {
             Self::Borrowed(storage) => *storage,
             Self::Shared(storage) => &**storage,
         }
+    }
+}
+
+/// The stored entries that a map shows: all, or those at ascending positions.
+fn found<'s, T: Copy>(
+    map: &AddressMap,
+    stored: &'s dyn Stored<Elem = T>,
+    at: Option<&[usize]>,
+) -> Result<Entries<'s, T>> {
+    match at {
+        None => entries_of(map, stored),
+        Some(at) => entries_at(map, stored, at),
     }
 }

@@ -44,6 +44,8 @@ pub struct Maps {
     pub(super) steps: Vec<isize>,
     /// For each leaf whether the positions to evaluate are among its entries.
     pub(super) decides: Vec<bool>,
+    /// For each leaf whether its entries are looked up at those of another one, not listed as often as they repeat.
+    pub(super) looked_up: Vec<bool>,
 }
 
 impl fmt::Debug for Maps {
@@ -59,6 +61,16 @@ pub trait StoredLeaf<'a> {
     /// have them.
     #[doc(hidden)]
     fn open(&mut self, maps: &Maps, lists: &mut Vec<Cow<'a, [usize]>>) -> Result<(), Stop>;
+
+    /// Takes up the stored entries at ascending positions, if those of this leaf are looked up; `next` is its number.
+    #[doc(hidden)]
+    fn look_up(
+        &mut self,
+        maps: &Maps,
+        at: &[usize],
+        lists: &mut [Cow<'a, [usize]>],
+        next: &mut usize,
+    ) -> Result<(), Stop>;
 
     /// Brings the elements of a box to memory, where they are not, for the tiles that are bound next.
     #[doc(hidden)]

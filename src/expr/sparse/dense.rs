@@ -5,7 +5,7 @@ use super::{evaluate, stored_count};
 use crate::error::Result;
 use crate::expr::elements::write_part;
 use crate::expr::node::{Node, Tree};
-use crate::expr::{Access, Scalar, eval};
+use crate::expr::{Scalar, eval};
 use crate::map::{AddressMap, Layout};
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
@@ -68,9 +68,7 @@ pub(in crate::expr) fn worthwhile(e: &dyn Tree, len: usize) -> bool {
     }
     let (mut leaves, mut least) = (0, 0_usize);
     e.leaves(&mut |leaf| {
-        let Access::Stored { count } = leaf.access else { return };
-        let repeats = (len / leaf.map.span().len().max(1)).max(1);
-        let entries = count.saturating_mul(repeats);
+        let entries = leaf.stored_in(len);
         let each = match is_cheap(entries, leaf.map, len) {
             true => ELEMENTS_PER_ENTRY,
             false => ELEMENTS_PER_SEARCH,
@@ -81,15 +79,25 @@ pub(in crate::expr) fn worthwhile(e: &dyn Tree, len: usize) -> bool {
     leaves > 0 && least <= len
 }
 
-/// Whether entries of a sparse view are looked for one by one, and so many that its elements are read sooner.
-pub(crate) fn is_searched(e: &dyn Tree, len: usize) -> bool {
-    let mut searched = false;
-    e.leaves(&mut |leaf| {
-        if let Access::Stored { count } = leaf.access {
-            searched |= !is_cheap(count, leaf.map, len);
-        }
-    });
-    searched
+/// Whether what goes through all elements takes those with an entry, and one for all others: all leaves are sparse, and
+/// of none so many entries are repeated, or looked for one by one, that elements are read sooner. A function of stored
+/// entries is computed so anyway. Without elements nothing is evaluated, the fill value neither.
+#[inline(never)]
+pub(crate) fn goes_by_entries<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> bool {
+    if e.stored_only().is_some() {
+        return true;
+    }
+    let len = shape.count().unwrap_or(usize::MAX);
+    let mut by_entries = len > 0 && stored_count(e).1;
+    if by_entries {
+        e.leaves(&mut |leaf| {
+            let (stored, entries) = (leaf.stored(), leaf.stored_in(len));
+            let repeated =
+                entries > stored && len <= MOST && entries.saturating_mul(ELEMENTS_PER_ENTRY) > len;
+            by_entries &= !repeated && is_cheap(stored, leaf.map, len);
+        });
+    }
+    by_entries
 }
 
 /// Whether entries are few, elements too many to be read, or an address tells the index that it has in every stage.

@@ -54,7 +54,8 @@ fn maps(e: &dyn Tree, shape: &Shape, operands: &[Option<usize>]) -> Result<Optio
     let found =
         operands.get(*sparse).is_some_and(Option::is_some) && steps.get(*sparse) == Some(&0);
     let decides = operands.iter().map(Option::is_some).collect();
-    Ok(found.then_some((*sparse, Maps { maps, fiber, steps, decides })))
+    let looked_up = vec![false; maps.len()];
+    Ok(found.then_some((*sparse, Maps { maps, fiber, steps, decides, looked_up })))
 }
 
 impl<T: Copy + Send + Sync> Evaluation<'_, T> {

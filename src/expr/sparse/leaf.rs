@@ -40,12 +40,12 @@ impl<'a, T: Copy + Send + Sync> StoredCursor<'a> for LeafCursor<'a, T> {
 impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
     #[inline(never)]
     fn open(&mut self, maps: &Maps, lists: &mut Vec<Positions<'a>>) -> Result<(), Stop> {
-        let (map, step) = (&maps.maps[lists.len()], maps.steps[lists.len()]);
-        let fiber = maps.fiber;
+        let leaf = lists.len();
+        let (map, step, fiber) = (&maps.maps[leaf], maps.steps[leaf], maps.fiber);
         let one_a_fiber = self.memory.slice().is_none() && (fiber == 1 || step == 0);
         // Of other entries there may be any number, of which few are looked at.
-        let listed = one_a_fiber && maps.decides[lists.len()];
-        let entries = if listed { self.storage.entries(map)? } else { None };
+        let listed = one_a_fiber && maps.decides[leaf] && !maps.looked_up[leaf];
+        let entries = if listed { self.storage.entries(map, None)? } else { None };
         let (positions, opened) = match entries {
             Some((Entries { positions, values }, fill)) => {
                 (positions, Opened::Stored { values: Arc::new(values), fill, fiber })
@@ -57,6 +57,27 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
         };
         lists.push(positions);
         self.opened = Some(Box::new(opened));
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn look_up(
+        &mut self,
+        maps: &Maps,
+        at: &[usize],
+        lists: &mut [Positions<'a>],
+        next: &mut usize,
+    ) -> Result<(), Stop> {
+        let leaf = *next;
+        *next += 1;
+        if maps.looked_up[leaf]
+            && let Some((Entries { positions, values }, fill)) =
+                self.storage.entries(&maps.maps[leaf], Some(at))?
+        {
+            lists[leaf] = positions;
+            let opened = Opened::Stored { values: Arc::new(values), fill, fiber: maps.fiber };
+            self.opened = Some(Box::new(opened));
+        }
         Ok(())
     }
 

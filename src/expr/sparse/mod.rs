@@ -15,7 +15,7 @@ pub(super) use assign::{AT_ONCE, assign_entries};
 pub(crate) use assign::{Gathered, assign_dense};
 pub(crate) use cursor::Positions;
 pub use cursor::{Block, Maps, Share, StoredCursor, StoredLeaf};
-pub(crate) use dense::is_searched;
+pub(crate) use dense::goes_by_entries;
 pub(super) use dense::{assign_sparsely, eval_sparsely, worthwhile};
 pub use densely::Densely;
 pub(crate) use densely::{check_copies, check_operand, check_reads, has_entries};
@@ -176,7 +176,18 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
             None => vec![true; maps.len()],
             Some(operands) => operands.iter().map(Option::is_some).collect(),
         };
-        Self::open_at(e, &Maps { maps, fiber: 1, steps, decides })
+        let (looked_up, fewest) = match operands {
+            None => (vec![false; maps.len()], None),
+            Some(operands) => zip::looked_up(e, operands, shape.count()?),
+        };
+        let maps = Maps { maps, fiber: 1, steps, decides, looked_up };
+        let mut open = Self::open_at(e, &maps)?;
+        if let Some(fewest) = fewest {
+            let at = std::mem::take(&mut open.lists[fewest]);
+            open.worker.look_up(&maps, &at, &mut open.lists, &mut 0)?;
+            open.lists[fewest] = at;
+        }
+        Ok(open)
     }
 
     #[inline(never)]

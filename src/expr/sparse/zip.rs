@@ -166,7 +166,8 @@ impl<E: Expr> Expr for ZipStored<E> {
 
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
         if let Ok(map) = &self.map {
-            let count = least_stored(&self.e, &self.counts).unwrap_or(0);
+            let len = self.e.shape().and_then(|shape| shape.count()).unwrap_or(usize::MAX);
+            let count = least_stored(&self.e, &self.counts, len).unwrap_or(0);
             let access = Access::Stored { count };
             visit(Leaf { map, elem_bytes: size_of::<E::Elem>(), access });
         }
@@ -280,11 +281,11 @@ impl<T: Copy + Send + Sync> StoredOnly<'_, T> {
     }
 }
 
-/// Entries of the sparse operand that has the fewest: of expressions, those of one leaf.
-fn least_stored(e: &dyn Tree, counts: &[usize]) -> Option<usize> {
+/// Entries of the sparse operand that has the fewest among `len` elements: of expressions, those of one leaf.
+fn least_stored(e: &dyn Tree, counts: &[usize], len: usize) -> Option<usize> {
     let mut stored = Vec::new();
     e.leaves(&mut |leaf| {
-        stored.push(matches!(leaf.access, Access::Stored { .. }).then(|| leaf.stored()));
+        stored.push(matches!(leaf.access, Access::Stored { .. }).then(|| leaf.stored_in(len)));
     });
     let mut leaves = &stored[..];
     let operands = counts.iter().filter_map(|&count| {
@@ -309,4 +310,34 @@ fn sparse_operands(e: &dyn Tree, counts: &[usize]) -> Option<Vec<Option<usize>>>
         leaves = rest;
     }
     (sparse > 0).then_some(operands)
+}
+
+/// Entries, as often as they are repeated, for each entry of another operand, from which on they are looked up there:
+/// about what it costs to look one up.
+const LISTED: usize = 8;
+
+/// For every leaf whether its entries among `len` elements are looked up where another one has entries, instead of listed as
+/// often as they are repeated; and that other one, if there are such leaves: the operand that is one leaf with the fewest.
+pub(super) fn looked_up(
+    e: &dyn Tree,
+    operands: &[Option<usize>],
+    len: usize,
+) -> (Vec<bool>, Option<usize>) {
+    let mut entries = Vec::new();
+    e.leaves(&mut |leaf| entries.push((leaf.stored(), leaf.stored_in(len))));
+    // Leaves of one operand follow one another.
+    let operand = |leaf: Option<usize>| operands.get(leaf?).copied().flatten();
+    let alone = (0..entries.len()).filter(|&leaf| {
+        let own = operand(Some(leaf));
+        own.is_some() && own != operand(leaf.checked_sub(1)) && own != operand(Some(leaf + 1))
+    });
+    let fewest = alone.min_by_key(|&leaf| entries[leaf].1);
+    let most = fewest.map_or(usize::MAX, |leaf| entries[leaf].1.saturating_mul(LISTED));
+    // Those of the other one are never too many themselves.
+    let is_one = |(&(stored, repeated), own): (&(usize, usize), &Option<usize>)| {
+        own.is_some() && repeated > stored && repeated > most
+    };
+    let looked_up: Vec<bool> = entries.iter().zip(operands).map(is_one).collect();
+    let some = looked_up.contains(&true);
+    (looked_up, fewest.filter(|_| some))
 }

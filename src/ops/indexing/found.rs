@@ -3,7 +3,7 @@
 use super::PIECE;
 use crate::dtype::Measure;
 use crate::error::Result;
-use crate::expr::{Expr, Lazy, for_each_piece, for_each_stored};
+use crate::expr::{Expr, Lazy, for_each_piece, for_each_stored, goes_by_entries};
 use crate::memory::{append, resize, try_reserve};
 use crate::shape::{Index, Shape};
 
@@ -18,7 +18,7 @@ pub(super) fn for_each_true<E: Expr<Elem: Measure>>(
     mut visit: impl FnMut(&[usize]) -> Result<()>,
 ) -> Result<()> {
     let mut places = Vec::new();
-    if e.is_sparse() {
+    if goes_by_entries(&e.0, shape) {
         let fill = for_each_stored(&e.0, shape, &mut |fill, positions, values| {
             if fill.is_true() {
                 return Ok(());

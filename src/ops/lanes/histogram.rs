@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Explanation, Expr, Lazy, Prepare, bytes_read, check_operand, deferred_of_stored,
-    for_each_piece, for_each_stored, row_major,
+    for_each_piece, for_each_stored, goes_by_entries, row_major,
 };
 use crate::kernel::{Filled, inner, join, threads};
 use crate::memory::{try_with_capacity, zeros};
@@ -221,7 +221,7 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<E, B> {
     }
 
     fn check_reads(&self) -> Result<()> {
-        if self.e.is_sparse() { Ok(()) } else { check_operand(&self.e) }
+        if self.goes_by_entries() { Ok(()) } else { check_operand(&self.e) }
     }
 
     fn depth(&self) -> usize {
@@ -231,7 +231,7 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<E, B> {
     fn fill(&self, out: &mut [MaybeUninit<u64>]) -> Result<Filled> {
         inner::overwrite(out, Some(0), |counts| match row_major(&self.e) {
             Some(elements) => tally(counts, elements, &self.bins),
-            None if self.e.is_sparse() => self.tally_stored(counts),
+            None if self.goes_by_entries() => self.tally_stored(counts),
             None => for_each_piece(&self.e, PIECE, |elements| tally(counts, elements, &self.bins)),
         })
     }
@@ -240,7 +240,7 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<E, B> {
         let (shape, bins) = (self.e.shape()?, self.bins.count());
         let (piece, how) = match row_major(&self.e) {
             Some(elements) => (elements.len(), "read where it lies".into()),
-            None if self.e.is_sparse() => {
+            None if self.goes_by_entries() => {
                 (0, "its entries, and how many elements have none".into())
             }
             None => (
@@ -258,6 +258,11 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<E, B> {
 }
 
 impl<E: Expr, B: Bins<E::Elem>> Histogram<E, B> {
+    /// Whether entries are counted, and how many elements have none.
+    fn goes_by_entries(&self) -> bool {
+        self.e.shape().is_ok_and(|shape| goes_by_entries(&self.e.0, &shape))
+    }
+
     /// Counts the entries of a sparse operand, and its other elements at once.
     fn tally_stored(&self, counts: &mut [u64]) -> Result<()> {
         let shape = self.e.shape()?;

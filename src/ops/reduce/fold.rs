@@ -13,7 +13,7 @@ use super::along::Along;
 use super::folding::Needs;
 use super::tasks::{Failure, undefined};
 use crate::error::{Error, Result};
-use crate::expr::{Access, Boxed, Expr, Lazy, any_fault, erased, explain_rows, is_searched};
+use crate::expr::{Boxed, Expr, Lazy, any_fault, erased, explain_rows, goes_by_entries};
 use crate::memory::{list, try_reserve_exact};
 use crate::shape::Shape;
 
@@ -92,16 +92,12 @@ pub(super) fn check_order(shape: &Shape, reduced: &[bool], needs: Needs) -> Resu
     if needs.commutative || axes.len() < 2 { Ok(()) } else { Err(Error::Order { axes }) }
 }
 
-/// Whether all operands are sparse, and their entries are read at less than their elements.
+/// Whether there are operands, all are sparse, and their entries are read sooner than their elements.
 #[inline(never)]
 pub(super) fn is_sparse<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> bool {
-    let (mut operands, mut sparse) = (0, true);
-    e.leaves(&mut |leaf| {
-        operands += 1;
-        sparse &= matches!(leaf.access, Access::Stored { .. });
-    });
-    let count = || e.shape().and_then(|shape| shape.count()).unwrap_or(usize::MAX);
-    operands > 0 && sparse && !is_searched(e, count())
+    let mut operands = 0;
+    e.leaves(&mut |_| operands += 1);
+    operands > 0 && e.shape().is_ok_and(|shape| goes_by_entries(e, &shape))
 }
 
 /// How [`fold`] would go about it, in words.

@@ -85,7 +85,7 @@ fn take_entries<T: Copy + Send + Sync>(
     needs: Needs,
     states: &mut dyn Cellwise<T>,
 ) -> Result<(T, Option<Vec<usize>>)> {
-    match cells.method(stored(e).0, needs.is_ordered()) {
+    match cells.method(repeated(e, cells), needs.is_ordered()) {
         EntryOrder::InOrder => in_order(e, shape, cells, states),
         EntryOrder::Rows => by_rows(e, shape, cells, states),
         EntryOrder::Table => Ok((by_table(e, shape, cells, true, states)?.0, None)),
@@ -102,7 +102,7 @@ fn take_to_table<T: Copy + Send + Sync>(
     needs: Needs,
     states: &mut dyn Cellwise<T>,
 ) -> Result<Option<T>> {
-    let method = cells.method(stored(e).0, needs.is_ordered());
+    let method = cells.method(repeated(e, cells), needs.is_ordered());
     if cells.size == 0 || !matches!(method, EntryOrder::Table) {
         return Ok(None);
     }
@@ -134,7 +134,7 @@ pub(crate) fn explain_stored<T: Copy + Send + Sync, R: Reducer<T>>(
 ) -> Result<([String; 2], usize)> {
     let cells = Cells::new(&e.shape()?, mask, false)?;
     let (entries, bytes) = stored(e);
-    let how = match cells.method(entries, Needs::of::<T, R>().is_ordered()) {
+    let how = match cells.method(repeated(e, &cells), Needs::of::<T, R>().is_ordered()) {
         EntryOrder::InOrder => "sorted by result and folded in order".to_string(),
         EntryOrder::Rows => "folded as they come, one result after another".to_string(),
         EntryOrder::Table => format!("folded as they come, to a state for each of {}", cells.count),
@@ -155,6 +155,13 @@ fn stored<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> (usize, usize) {
         bytes = bytes.saturating_add(leaf.stored().saturating_mul(entry));
     });
     (entries, bytes)
+}
+
+/// Entries of all operands, as often as they are repeated.
+fn repeated<T: Copy + Send + Sync>(e: &Boxed<'_, T>, cells: &Cells) -> usize {
+    let mut entries = 0_usize;
+    e.leaves(&mut |leaf| entries = entries.saturating_add(leaf.stored_in(cells.elements())));
+    entries
 }
 
 /// All cells are empty: the result of no elements, if there is one.

@@ -71,6 +71,27 @@ pub(crate) fn entries_of<'a, T: Copy>(
     inverse(map, read(stored, map.span())?)
 }
 
+/// The same at ascending positions alone, each of which is looked up, however often the map repeats entries.
+#[inline(never)]
+pub(crate) fn entries_at<'a, T: Copy>(
+    map: &AddressMap,
+    stored: &'a dyn Stored<Elem = T>,
+    at: &[usize],
+) -> Result<Entries<'a, T>> {
+    let entries = read(stored, map.span())?;
+    let mut addresses = try_with_capacity(at.len())?;
+    map.addresses_at(at, &mut addresses);
+    let (mut positions, mut values) = (Vec::new(), Vec::new());
+    for (&position, address) in at.iter().zip(&addresses) {
+        let ordinal = entries.positions.binary_search(address).ok();
+        if let Some(&value) = ordinal.and_then(|ordinal| entries.values.get(ordinal)) {
+            push(&mut positions, position)?;
+            push(&mut values, value)?;
+        }
+    }
+    Ok(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) })
+}
+
 /// Entries by address as entries by row-major position.
 fn inverse<'a, T: Copy>(map: &AddressMap, mut entries: Entries<'a, T>) -> Result<Entries<'a, T>> {
     /// Entries that are passed over in the time in which an element is looked up among many.

@@ -4,7 +4,7 @@ use lensor::expr::zip_stored;
 use lensor::lanes::SortOrder;
 use lensor::map::Select;
 use lensor::prelude::*;
-use lensor::storage::Duplicates;
+use lensor::storage::{Duplicates, Sparse};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Without elements there is a fill value, and whatever is made of it.
@@ -39,6 +39,43 @@ fn entries_of_others_are_not_repeated() {
     assert_eq!(terms.view().sum(..).item().unwrap(), expected.iter().sum::<i64>());
     let terms = zip_stored((&x, row.densely(), &dense), 0, |(x, y, z)| x * y * z);
     assert_eq!(terms.eval_sparse().unwrap().storage().values(), expected);
+}
+
+/// Entries of operands that decide are looked up where those of another one are, if their own would repeat too often.
+#[test]
+fn repeats_of_entries_are_looked_up() {
+    let (rows, columns) = (1_usize << 40, 100);
+    let at = [[3, 0], [7, 99], [9, 7], [rows - 1, 50]];
+    let x = Tensor::from_coordinates([rows, columns], 0, &at, vec![1, 2, 3, 4], Duplicates::Refuse);
+    let x = x.unwrap();
+    let of = |fill: i64, columns: Vec<usize>| {
+        let values = columns.iter().map(|&k| k as i64 * 10).collect();
+        Tensor::new([100], Sparse::from_sorted(100, fill, columns, values).unwrap()).unwrap()
+    };
+    let row = of(5, (0..100).filter(|k| k % 10 != 0).collect());
+    let other = of(1, vec![50]);
+    let f = |(x, y): (i64, i64)| x * y;
+    macro_rules! entries {
+        ($z:expr) => {{
+            let z = $z;
+            let all = z.eval_sparse().unwrap();
+            assert_eq!(z.sum(..).item(), Ok(all.storage().values().iter().sum::<i64>()));
+            let entries = all.storage().iter();
+            entries.map(|(k, value)| (k / columns, k % columns, value)).collect::<Vec<_>>()
+        }};
+    }
+    let expected = [(7, 99, 1980), (9, 7, 210)];
+    assert_eq!(entries!(zip_stored((&x, &row), 0, f)), expected);
+    assert_eq!(entries!(zip_stored((&row, &x), 0, f)), expected);
+    assert_eq!(entries!(zip_stored((&x, (&row * 1).boxed()), 0, f)), expected);
+    let turned = row.view().flip(0).unwrap();
+    let expected = [(3, 0, 990), (9, 7, 3 * 920), (rows - 1, 50, 4 * 490)];
+    assert_eq!(entries!(zip_stored((&x, turned), 0, f)), expected);
+    // An entry of either is one of both: 5 + 500 where the other one alone has it.
+    let expected = [(7, 99, 2 * 991), (9, 7, 3 * 71), (rows - 1, 50, 4 * 505)];
+    assert_eq!(entries!(zip_stored((&x, &row + &other), 0, f)), expected);
+    let none = of(0, Vec::new());
+    assert!(entries!(zip_stored((&none, &row, &x), 0, |(n, y, x)| n + x * y)).is_empty());
 }
 
 /// What is computed before an evaluation is viewed by its boxes: the function is called once for each entry.

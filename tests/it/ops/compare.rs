@@ -1,6 +1,7 @@
 //! Equality and closeness of tensors under any views.
 
 use crate::views::{Plain, dense};
+use lensor::Stored;
 use lensor::arbitrary::{Aligned, Viewed};
 use lensor::prelude::*;
 use quickcheck::{TestResult, quickcheck};
@@ -100,4 +101,58 @@ fn repeated_views_are_compared_part_by_part() {
     assert_eq!(left.try_equal(&right), Ok(false));
     let error = (1 / (left - 8)).try_equal(right).unwrap_err();
     assert_eq!(error, Error::Arithmetic { index: vec![5] });
+}
+
+/// Sparse storage whose entries, all elements, cannot be listed.
+struct Unlisted(Vec<i64>);
+
+impl Reader for Unlisted {
+    type Elem = i64;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn read(&self, address: usize) -> i64 {
+        self.0[address]
+    }
+
+    fn stored(&self) -> Option<&dyn Stored<Elem = i64>> {
+        Some(self)
+    }
+}
+
+impl Stored for Unlisted {
+    type Elem = i64;
+
+    fn fill(&self) -> i64 {
+        0
+    }
+
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn rank(&self, address: usize) -> usize {
+        address.min(self.0.len())
+    }
+
+    fn entries(&self, _: usize, _: &mut [usize], _: &mut [i64]) -> usize {
+        panic!("entries are listed");
+    }
+}
+
+/// Where entries are repeated so often that it takes less to read the elements, no list of the repeats is made.
+#[test]
+fn repeats_of_entries_are_not_listed() {
+    let rows = 2000;
+    let repeated = |data: Vec<i64>| {
+        let len = data.len();
+        Tensor::new([len], Unlisted(data)).unwrap().broadcast([rows, len]).unwrap()
+    };
+    let (t, other) = (repeated(vec![1, 0, 3]), repeated(vec![1, 0, 4]));
+    assert_eq!(t.try_equal(&t), Ok(true));
+    assert_eq!(t.try_equal(&other), Ok(false));
+    assert_eq!(t.view().nonzero().unwrap().shape(), [2 * rows, 2]);
+    assert_eq!((&t + &other).sum(0).to_vec().unwrap(), [4000, 0, 14_000]);
 }

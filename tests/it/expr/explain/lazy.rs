@@ -1,6 +1,7 @@
 //! Expressions and reductions, which compute when they are asked to.
 
 use super::{explained, numbers, shown};
+use lensor::expr::zip_stored;
 use lensor::prelude::*;
 use lensor::storage::{Duplicates, Sparse};
 
@@ -174,6 +175,33 @@ fn reductions_of_sparse_operands_fold_entries() {
     fill values: what entries leave of 2 elements to a result
     bytes: 32 read, 24 written
     "#);
+}
+
+/// A fold does not list entries that are repeated so often that it takes less to read the elements; it counts repeats
+/// where it chooses how entries come to results.
+#[test]
+fn reductions_count_repeated_entries() {
+    let at = [[5, 7]];
+    let x = Tensor::from_coordinates([1 << 20, 1000], 0.0, &at, vec![2.0], Duplicates::Refuse);
+    let (x, all) =
+        (x.unwrap(), Sparse::from_sorted(1000, 0.0, (0..1000).collect(), vec![1.5; 1000]));
+    let row = Tensor::new([1000], all.unwrap()).unwrap();
+    let text = (&x * &row).sum(1).explain().unwrap().to_string();
+    let densely = "operand 2 is sparse and read densely: 1.0e9 elements for 1.0e3 entries";
+    assert!(text.contains(densely) && !text.contains("entries: "), "{text}");
+    let few = Sparse::from_sorted(1000, 0.0, vec![1, 7, 9], vec![1.5; 3]).unwrap();
+    let row = Tensor::new([1000], few).unwrap();
+    let text = (&x * &row).sum(1).explain().unwrap().to_string();
+    let how = "entries: 4 stored, folded as they come, to a state for each of 1048576";
+    assert!(text.contains(how), "{text}");
+
+    let (at, n) = ([[0, 1], [1, 0], [1, 1]], 1 << 17);
+    let x = Tensor::from_coordinates([2, 2], 0.0, &at, vec![1.0; 3], Duplicates::Refuse).unwrap();
+    let table = Tensor::from_fn([2, n], |address| address as f64).unwrap();
+    let terms = zip_stored((x.insert_axis(2).unwrap(), &table), 0.0, |(x, y)| x * y);
+    let text = terms.sum(1).explain().unwrap().to_string();
+    let how = "entries: 393216 stored, folded as they come, to a state for each of 262144";
+    assert!(text.contains(how), "{text}");
 }
 
 #[test]
