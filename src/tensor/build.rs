@@ -105,6 +105,9 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
 impl<T: Copy + Send + Sync> Tensor<Constant<T>> {
     /// The same value at every index; takes no memory.
     ///
+    /// Sparse without entries: expressions of sparse tensors stay sparse with it, but a function of stored entries has none
+    /// where it is an operand, see [`zip_stored`](crate::expr::zip_stored).
+    ///
     /// # Errors
     ///
     /// [`Error::ShapeOverflow`] and [`Error::RankLimit`] for a shape of too many elements or axes.

@@ -29,7 +29,8 @@ use std::sync::Arc;
 ///
 /// An operand counts as sparse if all its leaves are; an expression stores an entry where some leaf does.
 /// Other operands, such as a dense row, are read at the entries of the sparse ones only. The entries of the
-/// result are those that are computed, whatever their values.
+/// result are those that are computed, whatever their values. [`Tensor::constant`] is sparse and stores none, so with one
+/// all elements are `fill`: take a scalar, or read it [densely](super::Lazy::densely).
 ///
 /// Nothing is computed before it is asked for: [`Lazy::eval_sparse`] makes a sparse tensor, and a fold takes the entries as
 /// they come, so that a sum of products costs the entries, whatever the shape. As an operand of other expressions it

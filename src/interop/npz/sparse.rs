@@ -29,8 +29,8 @@ impl<R: Read + Seek> Archive<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::NoArray`] for an archive of other things, [`Error::Malformed`] for other kinds and for rows that do not
-    /// fit; [`Error::InvalidSparse`] for an index outside, and what [`Self::read`] reports.
+    /// [`Error::NoArray`] for an archive of other things, [`Error::Malformed`] for other kinds, for rows that do not fit and
+    /// for an index outside; and what [`Self::read`] reports.
     ///
     /// ```
     /// use lensor::interop::npz;
