@@ -17,7 +17,10 @@ pub(crate) enum Access {
     /// They lie in memory.
     Slice,
     /// They are copied from storage in runs.
-    Read,
+    Read {
+        /// How many elements of sparse storage below differ from a fill value, if there is no other storage below.
+        below: Option<usize>,
+    },
     /// As [`Self::Read`], and storage comes in blocks.
     Blocks(Arc<Grid>),
     /// As [`Self::Read`], and all but some of them equal a fill value.
@@ -72,9 +75,10 @@ impl Access {
     pub(super) fn of<R: Reader + ?Sized>(storage: &R) -> Self {
         match (storage.as_slice(), storage.stored()) {
             (Some(_), _) => Self::Slice,
-            (None, None) => {
-                Self::grid(storage).map_or(Self::Read, |grid| Self::Blocks(Arc::new(grid)))
-            }
+            (None, None) => match Self::grid(storage) {
+                Some(grid) => Self::Blocks(Arc::new(grid)),
+                None => Self::Read { below: storage.entries_below() },
+            },
             (None, Some(stored)) => Self::Stored { count: stored.count() },
         }
     }
@@ -90,7 +94,7 @@ impl Access {
     pub(super) fn supply(&self) -> Supply<'_> {
         match self {
             Self::Slice => Supply::Memory,
-            Self::Read | Self::Stored { .. } => Supply::Runs,
+            Self::Read { .. } | Self::Stored { .. } => Supply::Runs,
             Self::Blocks(grid) => Supply::Blocks(grid),
         }
     }

@@ -273,7 +273,7 @@ fn loops(plan: &plan::Plan<'_>) -> String {
 fn kind(access: &Access) -> String {
     match access {
         Access::Slice => "in memory".into(),
-        Access::Read => "read by its storage".into(),
+        Access::Read { .. } => "read by its storage".into(),
         Access::Blocks(_) => "read by its storage in blocks".into(),
         Access::Stored { count: 1 } => "sparse, 1 entry".into(),
         Access::Stored { count } => format!("sparse, {count} entries"),
@@ -287,7 +287,7 @@ fn operand(plan: &plan::Plan<'_>, k: usize, access: &Access, copy: bool) -> Stri
     };
     let step = inner.steps[k];
     let why = match (access, step.table, step.stride) {
-        (Access::Read | Access::Blocks(_) | Access::Stored { .. }, ..) => {
+        (Access::Read { .. } | Access::Blocks(_) | Access::Stored { .. }, ..) => {
             "packed because it is not in memory".to_string()
         }
         (_, Some(_), _) => "packed because it is gathered by a list".to_string(),

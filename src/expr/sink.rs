@@ -42,7 +42,7 @@ pub(super) fn store<T: Copy + Send + Sync>(
             return done.map_err(|stop| located(stop, &grid, map));
         }
     }
-    let prepared = Prepared::with_output(e, shape, map, Access::Read);
+    let prepared = Prepared::with_output(e, shape, map, Access::Read { below: None });
     let stages = prepared.stages();
     let operands = prepared.operands(&stages);
     RunSink::store(source, &prepared.shape, &operands, old, storage)

@@ -261,6 +261,13 @@ impl<S: Reader> Reader for Rows<S> {
         }
     }
 
+    fn entries_below(&self) -> Option<usize> {
+        match &self.0 {
+            Kind::Direct(storage) => storage.entries_below(),
+            Kind::ByRow(_) => None,
+        }
+    }
+
     fn box_depth(&self) -> usize {
         match &self.0 {
             Kind::Direct(storage) => storage.box_depth(),

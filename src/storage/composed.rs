@@ -25,6 +25,8 @@ pub struct Concat<R> {
     rows: usize,
     /// Their blocks as those of the whole.
     joint: Option<Box<Joint>>,
+    /// Entries of all parts, if all are sparse, as counted when this was made.
+    entries: Option<usize>,
 }
 
 /// What one part gives to a row: addresses from `start` to `end`, the first of which is `first` in the part.
@@ -72,7 +74,9 @@ impl<R: Reader> Concat<R> {
                 })?;
             ends.push(end);
         }
-        Ok(Self { parts, ends, rows, joint: None })
+        let entries = parts.iter().map(Reader::entries_below);
+        let entries = entries.reduce(|all, own| Some(all?.saturating_add(own?))).flatten();
+        Ok(Self { parts, ends, rows, joint: None, entries })
     }
 
     /// The same as storage of these extents, of which `axis` has that of one part after the other: in blocks, if all
@@ -202,6 +206,10 @@ impl<R: Reader> Reader for Concat<R> {
 
     fn blocks(&self) -> Option<&dyn Blocks<Elem = R::Elem>> {
         self.joint.as_ref().map(|_| self as &dyn Blocks<Elem = R::Elem>)
+    }
+
+    fn entries_below(&self) -> Option<usize> {
+        self.entries
     }
 
     fn box_depth(&self) -> usize {

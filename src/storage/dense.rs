@@ -181,6 +181,10 @@ impl<S: Reader> Reader for SubBuffer<S> {
         self.storage.blocks().filter(|_| self.is_whole())
     }
 
+    fn entries_below(&self) -> Option<usize> {
+        self.storage.entries_below()
+    }
+
     fn box_depth(&self) -> usize {
         self.storage.box_depth()
     }

@@ -38,6 +38,7 @@ macro_rules! forward_reader {
                 ref read_at(addresses: &[usize], out: &mut [Self::Elem]) -> Result<(), StorageError>;
                 ref stored() -> Option<&dyn Stored<Elem = Self::Elem>>;
                 ref blocks() -> Option<&dyn Blocks<Elem = Self::Elem>>;
+                ref entries_below() -> Option<usize>;
             }
 
             #[inline]

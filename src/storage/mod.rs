@@ -192,6 +192,13 @@ pub trait Reader: Send + Sync {
         None
     }
 
+    /// Entries of the sparse storage that this storage is or is made of, if there is no other: though read one by one, so
+    /// many elements are not read without being asked for.
+    #[doc(hidden)]
+    fn entries_below(&self) -> Option<usize> {
+        self.stored().map(|stored| stored.count())
+    }
+
     /// Boxes within boxes below this storage, at the deepest.
     #[doc(hidden)]
     fn box_depth(&self) -> usize {

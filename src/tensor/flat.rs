@@ -30,7 +30,8 @@ pub struct Flat<S> {
 const ROW: usize = 8;
 
 impl<S: Reader> Tensor<S> {
-    /// The elements of this view in row-major order, as storage.
+    /// The elements of this view in row-major order, as storage. It is not sparse, though the tensor may be; more than 2^33
+    /// elements of a sparse one are refused as those of sparse operands, see [`Lazy::densely`](crate::Lazy::densely).
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -166,6 +167,10 @@ impl<S: Reader> Reader for Flat<S> {
         let whole = self.map.is_contiguous() && self.map.span() == (0..self.storage.len());
         let part = || self.part.as_ref().map(|_| self as &dyn Blocks<Elem = S::Elem>);
         self.storage.blocks().filter(|_| whole).or_else(part)
+    }
+
+    fn entries_below(&self) -> Option<usize> {
+        self.storage.entries_below()
     }
 
     fn box_depth(&self) -> usize {

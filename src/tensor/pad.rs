@@ -262,6 +262,10 @@ impl<S: Reader> Reader for Padded<S> {
         self.within_blocks.as_ref().map(|_| self as &dyn Blocks<Elem = S::Elem>)
     }
 
+    fn entries_below(&self) -> Option<usize> {
+        self.inner.entries_below()
+    }
+
     fn box_depth(&self) -> usize {
         self.inner.box_depth()
     }

@@ -10,12 +10,15 @@ use crate::shape::Shape;
 /// Elements of sparse operands that are read one by one without having been asked for.
 pub(super) const MOST: usize = 1 << 33;
 
-/// Refuses to read very many elements of a sparse leaf one by one, of constants if there are no other leaves.
+/// Refuses to read very many elements of a sparse leaf one by one, or of one that is made of sparse storage; of constants if
+/// there are no other leaves.
 pub(crate) fn check_reads(e: &dyn Tree, count: usize) -> Result<()> {
     let (mut stored, mut dense) = (None, false);
     if count > MOST {
         e.leaves(&mut |leaf| match leaf.access {
-            Access::Stored { count } => stored = stored.max(Some(count)),
+            Access::Stored { count } | Access::Read { below: Some(count) } => {
+                stored = stored.max(Some(count));
+            }
             _ => dense = true,
         });
     }
@@ -35,10 +38,15 @@ pub(crate) fn check_operand(e: &dyn Tree) -> Result<()> {
     if has_entries(e) { check_reads(e, e.shape()?.count()?) } else { Ok(()) }
 }
 
-/// Whether a sparse leaf has entries.
+/// Whether a sparse leaf has entries, or one that is made of sparse storage.
 pub(crate) fn has_entries(e: &dyn Tree) -> bool {
     let mut entries = false;
-    e.leaves(&mut |leaf| entries |= matches!(leaf.access, Access::Stored { count: 1.. }));
+    e.leaves(&mut |leaf| {
+        entries |= matches!(
+            leaf.access,
+            Access::Stored { count: 1.. } | Access::Read { below: Some(1..) }
+        );
+    });
     entries
 }
 
@@ -75,7 +83,7 @@ impl<E: Expr> Expr for Densely<E> {
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
         self.0.leaves(&mut |leaf| {
             let access = match leaf.access {
-                Access::Stored { .. } => Access::Read,
+                Access::Stored { .. } | Access::Read { .. } => Access::Read { below: None },
                 other => other,
             };
             visit(Leaf { access, ..leaf });

@@ -8,6 +8,7 @@ use lensor::linalg::einsum;
 use lensor::prelude::*;
 use lensor::stencil::{Border, EdgeOrder, Mode};
 use lensor::storage::{FromFn, Sparse};
+use lensor::tensor::{concat, pad, stack};
 use lensor::{Result, StorageError};
 
 const SIDE: usize = 1 << 17;
@@ -123,6 +124,29 @@ fn large_operands_are_refused_before_deferred_ones_are_computed() {
     refused(inner1d().call((&x, &row)).eval().map(drop));
     let mut out = Tensor::sparse([SIDE, SIDE], 0).unwrap();
     refused(out.assign(product()));
+}
+
+/// Joined, padded and flattened tensors are read one by one, and refused if all that they are made of is sparse.
+#[test]
+fn large_combined_operands_are_refused() {
+    let x = large(0.0_f64, 7.0);
+    let of = |stored: usize, rows: usize| Error::WouldDensify { stored, dense: rows * SIDE };
+    let both = concat(0, [&x, &x]).unwrap();
+    assert_eq!(both.sum(..).item(), Err(of(2, 2 * SIDE)));
+    assert_eq!(both.try_equal(&both), Err(of(2, 2 * SIDE)));
+    let mut out = Tensor::sparse([2 * SIDE, SIDE], 0.0).unwrap();
+    assert_eq!(out.assign(&both), Err(of(2, 2 * SIDE)));
+    assert_eq!(both.slice(0, ..1).unwrap().sum(..).item(), Ok(7.0));
+    let boxed = [x.view().erase(), Tensor::constant([SIDE, SIDE], 1.0).unwrap().erase()];
+    let stacked = stack(2, boxed).unwrap();
+    assert_eq!(stacked.sum([1, 2]).eval().unwrap_err(), of(1, 2 * SIDE));
+    let padded = pad(&x, [(0, 1), (0, 0)], 1.0).unwrap();
+    assert_eq!(padded.max(..).item(), Err(of(1, SIDE + 1)));
+    let flat = x.view().transpose([1, 0]).unwrap().flat();
+    let turned = Tensor::new([SIDE, SIDE], flat).unwrap();
+    refused(turned.view().cumsum(1).assign_to(&mut stuck([SIDE, SIDE], 0.0)));
+    let none = Tensor::sparse([SIDE, SIDE], 0.0_f64).unwrap();
+    assert_eq!(concat(0, [&none]).unwrap().sum(..).item(), Err(of(0, SIDE)));
 }
 
 /// A dense result for sparse storage is not computed as a whole in silence.
