@@ -168,8 +168,11 @@ impl<E: Expr> Expr for ZipStored<E> {
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
         if let Ok(map) = &self.map {
             let len = self.e.shape().and_then(|shape| shape.count()).unwrap_or(usize::MAX);
-            let count = least_stored(&self.e, &self.counts, len).unwrap_or(0);
-            let access = Access::Stored { count };
+            // Without a sparse operand there is an error as soon as it is computed.
+            let access = match least_stored(&self.e, &self.counts, len) {
+                Some(count) => Access::Stored { count },
+                None => Access::Read { below: None },
+            };
             visit(Leaf { map, elem_bytes: size_of::<E::Elem>(), access });
         }
     }

@@ -169,3 +169,21 @@ fn views_made_in_an_evaluation_show_what_they_should() {
     });
     assert_eq!(held.sum(1).to_vec().unwrap(), rows);
 }
+
+/// Without a sparse operand there is nowhere to evaluate, and nothing that such a function is part of is sparse.
+#[test]
+fn functions_of_dense_operands_are_not_sparse() {
+    let dense = Tensor::full([3], 1_i64).unwrap();
+    let sparse = Tensor::sparse([3], 0_i64).unwrap();
+    let z = zip_stored((&dense, &dense), 0, |(x, y)| x * y);
+    let both = || &z + &sparse;
+    assert!(!z.is_sparse() && !both().is_sparse());
+    assert!(zip_stored((&dense, &sparse), 0, |(x, y)| x * y).is_sparse());
+    let nowhere = Error::WouldDensify { stored: 0, dense: 3 };
+    assert_eq!(z.eval_sparse().unwrap_err(), nowhere);
+    assert_eq!(both().eval_sparse().unwrap_err(), nowhere);
+    assert_eq!(z.to_sparse(0).unwrap_err(), nowhere);
+    assert_eq!(z.view().nonzero().unwrap_err(), nowhere);
+    assert_eq!(z.view().sum(..).item(), Err(nowhere.clone()));
+    assert_eq!(both().sum(..).item(), Err(nowhere));
+}
