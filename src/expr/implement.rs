@@ -172,7 +172,8 @@ macro_rules! elementwise_methods {
         elementwise_methods!(@others $family);
     };
     (@others [$Lazy:ident $Apply:ident $Into:ident $into:ident $Pairs:ident]) => {
-        /// Any function of one operand. A panic in the closure reaches the caller of the evaluation.
+        /// Any function of one operand. A panic in the closure reaches the caller of the evaluation. Of a sparse operand
+        /// it may be called with the fill value, even if no element has that.
         ///
         /// It serves for what has no method of its own, such as `t.map(f64::to_degrees)`; for functions of two operands
         /// there is [`zip_with`](crate::zip_with).

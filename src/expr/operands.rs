@@ -255,7 +255,8 @@ impl<X, U: Copy + Send + Sync, F: Fn(X) -> U + Send + Sync> Op<X> for Function<F
 /// Any function of one to six operands, elementwise; the closure takes one tuple. Operands of one type may
 /// be any number: an array of them, of which the closure takes one array.
 ///
-/// A panic in the closure reaches the caller of the evaluation.
+/// A panic in the closure reaches the caller of the evaluation. Of sparse operands it may be called with the fill values,
+/// even if no elements have them.
 ///
 /// ```
 /// use lensor::prelude::*;

@@ -347,6 +347,17 @@ fn no_fold_is_made_that_nobody_asked_for() {
     }
 }
 
+/// Without elements nothing is evaluated, not even for the fill value.
+#[test]
+fn functions_are_not_called_without_elements() {
+    let none = Tensor::sparse([0, 3], 9_usize).unwrap();
+    let looked_up = || none.map(|k| [10_i64, 20][k]);
+    assert_eq!(looked_up().sum(1).to_vec(), Ok(Vec::new()));
+    assert_eq!(looked_up().sum(0).to_vec(), Ok(vec![0; 3]));
+    assert_eq!(looked_up().try_equal(looked_up()), Ok(true));
+    assert_eq!(looked_up().nonzero().unwrap().shape(), [0, 2]);
+}
+
 /// Entries are taken again only where a row may be without a fill value.
 #[test]
 fn entries_are_taken_once() {
