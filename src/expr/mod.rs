@@ -72,8 +72,8 @@ pub use scalar::Scalar;
 pub(crate) use sink::{failed_at, finish};
 pub use sparse::{Densely, ZipStored, zip_stored};
 pub(crate) use sparse::{
-    Gathered, assign_dense, check_copies, check_operand, check_reads, deferred_of_stored,
-    for_each_fiber, for_each_stored, goes_by_entries, has_entries,
+    Gathered, assign_dense, check_copies, check_operand, check_reads, check_stored,
+    deferred_of_stored, for_each_fiber, for_each_stored, goes_by_entries, has_entries,
 };
 pub(crate) use {implement::*, tables::*, update::update_with};
 

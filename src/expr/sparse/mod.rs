@@ -82,10 +82,7 @@ fn eval<T: Copy + Send + Sync>(e: &dyn Node<T>) -> Result<Tensor<Sparse<T>>> {
     }
     let shape = e.shape()?;
     let map = AddressMap::row_major(&shape)?;
-    let stored = stored_count(e);
-    if !stored.1 {
-        return Err(Error::WouldDensify { stored: stored.0, dense: map.count() });
-    }
+    check_stored(e, map.count())?;
     let _results = prepare(e)?;
     let storage = evaluate(e, &shape, map.count())?;
     Ok(Tensor::from_parts(map, storage))
@@ -104,6 +101,14 @@ pub(super) fn stored_count(e: &dyn Tree) -> (usize, bool) {
         _ => sparse = false,
     });
     (stored, sparse)
+}
+
+/// Refuses `dense` elements of which some leaf is not sparse.
+pub(crate) fn check_stored(e: &dyn Tree, dense: usize) -> Result<()> {
+    match stored_count(e) {
+        (_, true) => Ok(()),
+        (stored, false) => Err(Error::WouldDensify { stored, dense }),
+    }
 }
 
 /// The entries and the fill value of an expression of sparse leaves.
@@ -129,10 +134,7 @@ pub(crate) fn for_each_stored<T: Copy + Send + Sync>(
         return stored.visit(shape, visit);
     }
     let len = shape.count()?;
-    let (stored, sparse) = stored_count(e);
-    if !sparse {
-        return Err(Error::WouldDensify { stored, dense: len });
-    }
+    check_stored(e, len)?;
     let _results = prepare(e)?;
     let visited = Evaluation::open(e, shape).and_then(|mut open| open.for_each_block(len, visit));
     visited.map_err(|stop| explain(e, shape, len, stop))

@@ -13,7 +13,7 @@ use super::fold::empty_axis;
 use super::folding::Needs;
 use super::reducer::Reducer;
 use crate::error::{Error, Result};
-use crate::expr::{Boxed, Expr, for_each_fiber, for_each_stored};
+use crate::expr::{Boxed, Expr, check_stored, for_each_fiber, for_each_stored};
 use crate::memory::{list, push, try_reserve};
 use crate::shape::Shape;
 use crate::storage::{Sparse, sort_entries};
@@ -36,6 +36,7 @@ pub(crate) fn reduce_stored<T: Copy + Send + Sync, R: Reducer<T>>(
 ) -> Result<Tensor<Sparse<R::Out>>> {
     let (shape, cells) = cells_of(e, mask, keepdims)?;
     if cells.size == 0 {
+        check_stored(e, shape.count()?)?;
         return without_elements(&shape, mask, &cells, reducer);
     }
     let mut states = States::new(reducer);

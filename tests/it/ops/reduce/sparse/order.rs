@@ -80,6 +80,8 @@ fn errors_name_the_axis_and_the_first_cell() {
     let dense = Tensor::from(vec![1_i64]);
     let error = dense.sum(0).eval_sparse().unwrap_err();
     assert_eq!(error, Error::WouldDensify { stored: 0, dense: 1 });
+    let error = Tensor::full([0, 3], 1.0).unwrap().sum(0).eval_sparse().unwrap_err();
+    assert_eq!(error, Error::WouldDensify { stored: 0, dense: 0 });
 }
 
 /// Of a million million million elements three are stored, whichever axis is left and whatever the order matters.
