@@ -2,21 +2,24 @@
 
 mod blocks;
 
+pub(crate) use blocks::{blocks_at_once, blocks_in_words};
+
 use super::eval::{blocking, sides_without_plan};
 use super::node::{Node, Tree};
 use super::prepared::Prepared;
 use super::sparse;
 use super::{Access, Expr, Lazy};
 use crate::error::Result;
-use crate::kernel::{self, plan};
+use crate::kernel::{self, Operand, plan};
 use crate::map::{self, AddressMap};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use itertools::Itertools;
 use std::fmt;
 
-/// How an expression would be evaluated, in a few lines. Print it with `{}`. Of expressions and views it says how
-/// often they load each block of operands that come in blocks; other operations load them in an order of their own.
+/// How an expression would be evaluated, in a few lines. Print it with `{}`. Of operands that come in blocks it says how
+/// many blocks there are and how often each is loaded, by one thread to new memory; or in which portions they are read, as
+/// folds and what goes along an axis do in an order of their own.
 ///
 /// ```
 /// use lensor::prelude::*;
@@ -121,6 +124,19 @@ impl<E: Expr> fmt::Display for Lazy<E> {
 
 /// Said of what prints without its elements.
 pub(crate) const NOT_COMPUTED: &str = "not computed yet: `.eval()?` computes it";
+
+/// Calls `visit` with the plan by which an expression would be evaluated to new memory, and its operands.
+fn planned<T>(
+    e: &dyn Node<T>,
+    visit: &mut dyn FnMut(&plan::Plan<'_>, &[Operand<'_>]) -> Result<()>,
+) -> Result<()> {
+    let shape = e.shape()?;
+    let out = AddressMap::row_major(&shape)?;
+    let prepared = Prepared::new(e, &shape, &out);
+    let stages = prepared.stages();
+    let operands = prepared.operands(&stages);
+    visit(&plan::plan(&prepared.shape, &operands, blocking(e, &out))?, &operands)
+}
 
 pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     let shape = e.shape()?;

@@ -55,7 +55,7 @@ pub(crate) use elements::{elements_at, fill_all, write_elements};
 pub use elementwise::*;
 pub(crate) use eval::{UNPLANNED_ELEMENTS, assign_part, is_small, small_elements, small_in_words};
 pub use explain::Explanation;
-pub(crate) use explain::{NOT_COMPUTED, bytes_read, densely};
+pub(crate) use explain::{NOT_COMPUTED, blocks_at_once, blocks_in_words, bytes_read, densely};
 pub use lazy::Lazy;
 pub(crate) use locate::explain_rows;
 pub(crate) use operands::zip_made;

@@ -67,6 +67,18 @@ impl<I: cores::Inputs> cores::Inputs for Masked<I> {
         mask.as_deref().map_or(Ok(()), Operand::try_all)
     }
 
+    fn blocks_in_words(
+        (operands, mask): &Self::Operands<'_>,
+        number: usize,
+        name: &str,
+        boxes: &mut dyn Iterator<Item = Vec<Range<usize>>>,
+    ) -> Result<Vec<String>> {
+        match mask {
+            Some(mask) if number == I::COUNT => mask.blocks_in_words(Some(name), boxes),
+            _ => I::blocks_in_words(operands, number, name, boxes),
+        }
+    }
+
     fn slices<'g>(
         (operands, mask): &'g Self::Operands<'_>,
         buffers: &'g Self::Buffers,
@@ -132,6 +144,13 @@ impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
 
     pub(super) fn sources(&self) -> cores::Sources<'_> {
         <Masked<I> as cores::Inputs>::sources(&self.operands)
+    }
+
+    /// What is said of the blocks of an operand, or of the mask behind them.
+    pub(super) fn blocks_in_words(&self, number: usize, name: &str) -> Result<Vec<String>> {
+        let (calls, sources) = (self.calls(), self.sources());
+        let boxes = &mut calls.boxes(&sources, true);
+        <Masked<I> as cores::Inputs>::blocks_in_words(&self.operands, number, name, boxes)
     }
 
     fn work<'w>(&'w self, function: &'w dyn Function<I, O>, clear: bool) -> Calling<'w, I, O> {

@@ -25,9 +25,12 @@ pub(super) fn explain<I: Inputs, O: Outputs>(
         format!("loop: {calls} calls over {loops:?}, {} in a block", cut.block.min(calls.max(1))),
     )?;
     for (k, source) in prepared.sources().iter().enumerate() {
-        let what = match k < inputs {
-            true => format!("operand {}: cores {:?}", k + 1, fit.inputs[k].core.as_slice()),
-            false => "mask:".into(),
+        let (name, cores) = match k < inputs {
+            true => (
+                format!("operand {}", k + 1),
+                format!("cores {:?} ", fit.inputs[k].core.as_slice()),
+            ),
+            false => ("mask".into(), String::new()),
         };
         let how = match source {
             source if source.held => "evaluated once, as they are needed again and again",
@@ -35,7 +38,8 @@ pub(super) fn explain<I: Inputs, O: Outputs>(
             source if source.direct => "read where they lie",
             _ => "evaluated for a block of calls at a time",
         };
-        push(&mut lines, format!("{what} {how}"))?;
+        push(&mut lines, format!("{name}: {cores}{how}"))?;
+        lines.extend(prepared.blocks_in_words(k, &name)?);
     }
     lines.extend(told);
     for (k, output) in fit.outputs.iter().enumerate() {

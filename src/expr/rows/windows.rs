@@ -3,11 +3,12 @@
 use super::blocks::{InBlocks, shorter, tile};
 use super::slab::Slab;
 use super::strided::{RowOrder, Strided, TRANSPOSED, far, is_short, is_transposed};
-use super::{Block, Data, RowReader};
+use super::{Block, Data, RowReader, Rows};
+use crate::error::Result;
 use crate::expr::boxed::Boxed;
 use crate::expr::boxes::selectors;
 use crate::expr::eval::evaluate_raw;
-use crate::expr::{Expr, room};
+use crate::expr::{Expr, blocks_in_words, room};
 use crate::kernel::Stop;
 use crate::kernel::inner::{self, slots};
 use crate::map::AddressMap;
@@ -106,6 +107,17 @@ fn grain<T: Copy + Send + Sync>(e: &Boxed<'_, T>, columns: usize, window: usize)
         }
     });
     grain.max(1)
+}
+
+impl<T: Copy + Send + Sync> Rows<'_, T> {
+    /// What is said of operands in blocks, of which windows are read.
+    pub(crate) fn blocks_in_words(&self) -> Result<Vec<String>> {
+        let count = self.shape.iter().fold(1_usize, |all, &extent| all.saturating_mul(extent));
+        let elements = self.window().map_or(count, |window| window.min(count));
+        let place = if self.in_blocks.is_some() { "where they lie, or " } else { "" };
+        let how = format!("read {place}in windows of about {elements} elements");
+        blocks_in_words(&self.e, None, None, &how)
+    }
 }
 
 impl<T: Copy + Send + Sync> RowReader<'_, T> {

@@ -5,6 +5,7 @@
 //! memory to another tile by tile. Results are written where they belong if they lie there one after another,
 //! and otherwise assigned from scratch memory. Threads share the loop.
 
+mod boxes;
 mod destination;
 mod operand;
 mod tuples;
@@ -154,22 +155,7 @@ impl Calls<'_> {
             return self.fill::<I, O>(operands, O::slices(&mut nothing), work);
         }
         let cut = self.cut(&sources);
-        let written = self.results.iter().fold(0_usize, |sum, n| sum.saturating_add(*n)).max(1);
-        // Of storage in blocks as many as are held, or it would be loaded again and again.
-        let in_blocks =
-            sources.iter().any(|source| !source.direct && source.at_once > MOST_ELEMENTS_AT_ONCE);
-        let share = ELEMENTS_IN_BLOCKS / self.threads(cut);
-        let most = if in_blocks { share.max(RESULT_ELEMENTS) } else { RESULT_ELEMENTS };
-        let block = cut.block.min(most / written).max(1);
-        let alone = (RESULT_ELEMENTS / cut.each).max(block);
-        let together = match self.threads(cut) {
-            1 => alone,
-            threads => {
-                let least = block.saturating_mul(threads);
-                kernel::at_once(product(self.loops), least, alone)
-            }
-        };
-        let mut boxes = Boxes::new(self.loops.clone(), together);
+        let mut boxes = Boxes::new(self.loops.clone(), self.together(&sources, cut));
         if let Some(starts) = O::block_starts(out)? {
             boxes = boxes.in_blocks(starts, ELEMENTS_IN_BLOCKS / cut.each);
         }
@@ -285,12 +271,8 @@ impl Group<'_> {
             return low.and(high);
         }
         let (mut buffers, mut out) = (I::Buffers::default(), out);
-        for mut ranges in boxes {
-            ranges.iter_mut().zip(self.start).for_each(|(range, group)| {
-                *range = range.start + group.start..range.end + group.start;
-            });
-            let missing = self.start.get(ranges.len()..).unwrap_or_default();
-            ranges.extend(missing.iter().cloned());
+        for ranges in boxes {
+            let ranges = boxes::within(self.start, ranges);
             I::read(operands, &mut buffers, &ranges)?;
             let calls = size(self.calls.loops, &ranges);
             let (now, later) = O::split(out, |k| calls * self.calls.results[k]);

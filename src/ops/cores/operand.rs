@@ -2,9 +2,11 @@
 
 use super::{ELEMENTS_AT_ONCE, MOST_ELEMENTS_AT_ONCE, product};
 use crate::error::Result;
-use crate::expr::{Access, Boxed, Expr, Lazy, TRANSPOSED, check_operand, erased, first_error};
-use crate::expr::{for_each_piece, lies_transposed, room, selectors};
-use crate::map::AddressMap;
+use crate::expr::{
+    Access, Boxed, Expr, Lazy, TRANSPOSED, blocks_at_once, blocks_in_words, check_operand, erased,
+    first_error, for_each_piece, lies_transposed, room, selectors,
+};
+use crate::map::{AddressMap, Select};
 use crate::shape::{Align, Shape, collect_inline};
 use crate::tensor::Tensor;
 use smallvec::SmallVec;
@@ -172,6 +174,13 @@ impl Source {
         elements(calls) >= SHORT
     }
 
+    /// What the operand has for these ranges.
+    fn selectors(&self, ranges: &[Range<usize>]) -> Vec<Select> {
+        let parts: SmallVec<[_; 4]> =
+            (0..ranges.len()).map(|axis| self.part(ranges, axis)).collect();
+        selectors(&parts)
+    }
+
     /// What the operand has of a loop axis for these ranges.
     fn part(&self, ranges: &[Range<usize>], axis: usize) -> Range<usize> {
         match (self.loops[axis], ranges.get(axis)) {
@@ -325,9 +334,23 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
     #[inline(never)]
     pub(crate) fn read(&self, buffer: &mut Vec<T>, ranges: &[Range<usize>]) -> Result<()> {
         let Some([_, view]) = self.views.as_deref() else { return Ok(()) };
-        let parts: SmallVec<[_; 4]> =
-            (0..ranges.len()).map(|axis| self.source.part(ranges, axis)).collect();
-        refill(buffer, &view.clone().select(selectors(&parts))?)
+        refill(buffer, &view.clone().select(self.source.selectors(ranges))?)
+    }
+
+    /// What is said of its blocks, if it has some, where cores are evaluated for these boxes of the loop, unless all are
+    /// held.
+    #[inline(never)]
+    pub(crate) fn blocks_in_words(
+        &self,
+        name: Option<&str>,
+        boxes: &mut dyn Iterator<Item = Vec<Range<usize>>>,
+    ) -> Result<Vec<String>> {
+        let Some([_, view]) = self.views.as_deref() else { return Ok(Vec::new()) };
+        if self.source.held {
+            return blocks_at_once(view, name);
+        }
+        let mut parts = boxes.map(|ranges| Ok(self.source.selectors(&ranges)));
+        blocks_in_words(&view.0, name, Some(&mut parts), "evaluated in many parts")
     }
 
     /// Evaluates all that would be evaluated, for its first error.

@@ -36,6 +36,13 @@ pub trait Inputs: Sized {
         ranges: &[Range<usize>],
     ) -> Result<()>;
     fn try_all(operands: &Self::Operands<'_>) -> Result<()>;
+    /// What is said of the blocks of one of them.
+    fn blocks_in_words(
+        operands: &Self::Operands<'_>,
+        number: usize,
+        name: &str,
+        boxes: &mut dyn Iterator<Item = Vec<Range<usize>>>,
+    ) -> Result<Vec<String>>;
     fn slices<'g>(operands: &'g Self::Operands<'_>, buffers: &'g Self::Buffers)
     -> Self::Slices<'g>;
     /// The same slices for less long.
@@ -145,6 +152,16 @@ impl<T: Copy + Send + Sync, const N: usize> Inputs for [T; N] {
 
     fn try_all(operands: &Self::Operands<'_>) -> Result<()> {
         operands.iter().try_for_each(Operand::try_all)
+    }
+
+    fn blocks_in_words(
+        operands: &Self::Operands<'_>,
+        number: usize,
+        name: &str,
+        boxes: &mut dyn Iterator<Item = Vec<Range<usize>>>,
+    ) -> Result<Vec<String>> {
+        let operand = operands.get(number);
+        operand.map_or_else(|| Ok(Vec::new()), |own| own.blocks_in_words(Some(name), boxes))
     }
 
     fn slices<'g>(
@@ -266,6 +283,18 @@ macro_rules! inputs {
             fn try_all(operands: &Self::Operands<'_>) -> Result<()> {
                 $(operands.$k.try_all()?;)*
                 Ok(())
+            }
+
+            fn blocks_in_words(
+                operands: &Self::Operands<'_>,
+                number: usize,
+                name: &str,
+                boxes: &mut dyn Iterator<Item = Vec<Range<usize>>>,
+            ) -> Result<Vec<String>> {
+                match number {
+                    $($k => operands.$k.blocks_in_words(Some(name), boxes),)*
+                    _ => Ok(Vec::new()),
+                }
             }
 
             fn slices<'g>(

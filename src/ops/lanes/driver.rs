@@ -118,24 +118,35 @@ pub(super) fn explain_lanes<A: Expr, B: Expr>(
 ) -> Result<(Vec<String>, usize)> {
     let loops = out.without(axis)?;
     let (a, b) = (operand(a, axis, &loops)?, operand(b, axis, &loops)?);
-    sources_in_words([a.source(), b.source()], axis, &loops, out, each)
+    let sources = [a.source(), b.source()];
+    let in_order = AddressMap::row_major(out)?.move_axis(axis, out.rank() - 1)?.is_contiguous();
+    let (mut lines, threads) = sources_in_words(sources, in_order, &loops, out[axis], each)?;
+    if !out.contains(&0) {
+        let (results, two) = ([out[axis]], sources.iter().all(|source| source.elements > 0));
+        let calls = calls(&loops, &results);
+        let name = |name: &'static str| two.then_some(name);
+        let boxes = || calls.boxes(&sources, in_order);
+        lines.extend(a.blocks_in_words(name("operand 1"), &mut boxes())?);
+        lines.extend(b.blocks_in_words(name("operand 2"), &mut boxes())?);
+    }
+    Ok((lines, threads))
 }
 
 fn sources_in_words(
     sources: [&Source; 2],
-    axis: usize,
+    in_order: bool,
     loops: &Shape,
-    out: &Shape,
+    results: usize,
     each: String,
 ) -> Result<(Vec<String>, usize)> {
-    let results = [out[axis]];
-    let calls = calls(loops, &results);
+    let of_lane = [results];
+    let calls = calls(loops, &of_lane);
     let cut = calls.cut(&sources);
     let all = loops.count()?;
-    if all == 0 || out[axis] == 0 {
+    if all == 0 || results == 0 {
         return Ok((vec!["there is nothing to compute".into()], 1));
     }
-    let longest = sources.iter().map(|source| source.elements).fold(out[axis], usize::max);
+    let longest = sources.iter().map(|source| source.elements).fold(results, usize::max);
     let together = cut.block.min(all);
     let sharing =
         if together == all { "all at once".into() } else { format!("{together} at a time") };
@@ -151,8 +162,7 @@ fn sources_in_words(
             _ => format!("operand {number}: {how}"),
         });
     }
-    let direct = AddressMap::row_major(out)?.move_axis(axis, out.rank() - 1)?.is_contiguous();
-    lines.push(if direct {
+    lines.push(if in_order {
         "results: written where they belong".into()
     } else {
         "results: assigned from scratch memory to their places".into()

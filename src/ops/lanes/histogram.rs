@@ -9,8 +9,9 @@ use crate::dtype::{Cast, Order, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Explanation, Expr, Lazy, Prepare, bytes_read, check_operand, deferred_of_stored,
-    for_each_piece, for_each_stored, goes_by_entries, row_major,
+    Explanation, Expr, Lazy, Prepare, blocks_in_words, boxes_of, bytes_read, check_operand,
+    deferred_of_stored, erased, for_each_piece, for_each_stored, goes_by_entries, row_major,
+    selectors,
 };
 use crate::kernel::{Filled, inner, join, threads};
 use crate::memory::{try_with_capacity, zeros};
@@ -248,9 +249,13 @@ impl<E: Expr, B: Bins<E::Elem>> Compute for Histogram<E, B> {
                 format!("evaluated piece by piece, up to {PIECE} elements at a time"),
             ),
         };
+        let boxes = boxes_of(&self.e.0, &shape, PIECE)?;
+        let mut parts = boxes.map(|ranges| Ok(selectors(&ranges)));
+        let blocks =
+            blocks_in_words(&erased(&self.e.0), None, Some(&mut parts), "read in many parts")?;
         Ok(Explanation::report(
             format!("histogram of {} {shape:?} in {bins} bins", type_name::<E::Elem>()),
-            [format!("operand: {how}")],
+            std::iter::once(format!("operand: {how}")).chain(blocks),
             if piece < shared(bins) { 1 } else { threads() },
             [bytes_read(&self.e.0), bins.saturating_mul(size_of::<u64>())],
         ))

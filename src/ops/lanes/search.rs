@@ -10,8 +10,8 @@ use crate::dtype::Sortable;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Elementwise, Explanation, Expr, Lazy, bytes_read, check_operand, elements, row_major,
-    selectors,
+    Boxes, Elementwise, Explanation, Expr, Lazy, blocks_at_once, bytes_read, check_operand,
+    elements, row_major, selectors,
 };
 use crate::kernel::{Filled, inner};
 use crate::memory::{resize, try_with_capacity, zeros};
@@ -133,6 +133,9 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
         let mut lines = vec![format!("sorted: {count} elements, {}", place(&self.sorted))];
         lines.extend(all.lines().iter().cloned());
         lines[1].insert_str(0, "positions: ");
+        if self.needles.shape()?.count()? > 0 {
+            lines.extend(blocks_at_once(&self.sorted, Some("sorted"))?);
+        }
         Ok(Explanation::new(lines, all.threads()))
     }
 }
@@ -194,7 +197,9 @@ pub(super) fn explain_unique<E: Expr<Elem: Sortable>>(e: &Lazy<E>) -> Result<Exp
     let written = count.saturating_mul(size_of::<usize>());
     Ok(Explanation::report(
         format!("unique elements of {} {shape:?}", type_name::<E::Elem>()),
-        [format!("operand: {}", place(e)), format!("positions: {method}")],
+        [format!("operand: {}", place(e)), format!("positions: {method}")]
+            .into_iter()
+            .chain(blocks_at_once(e, None)?),
         1,
         [bytes_read(&e.0), written],
     ))

@@ -218,7 +218,7 @@ where
         ProductKernel::Foreign => "packs both operands, whatever their strides",
         _ => gemm::explain(sizes.sides, strides),
     };
-    let lines = vec![
+    let mut lines = vec![
         format!("matrices: {count} of {m} x {k} times {k} x {n}, {method}"),
         format!("kernel: {kernel}"),
         format!("operand 1: {}", place(a, first.source())),
@@ -226,7 +226,13 @@ where
     ];
     let (task, results) = (sizes.task(count), [m.saturating_mul(n)]);
     let calls = sizes.calls(&results, task);
-    let shared = calls.threads(calls.cut(&[first.source(), second.source()])) > 1;
+    let sources = [first.source(), second.source()];
+    let shared = calls.threads(calls.cut(&sources)) > 1;
+    if results[0] > 0 {
+        let boxes = || calls.boxes(&sources, true);
+        lines.extend(first.blocks_in_words(Some("operand 1"), &mut boxes())?);
+        lines.extend(second.blocks_in_words(Some("operand 2"), &mut boxes())?);
+    }
     let shared = shared || count > 0 && half(sizes.sides, task).is_some();
     Ok((lines, if shared { kernel::threads() } else { 1 }))
 }

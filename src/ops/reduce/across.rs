@@ -199,7 +199,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
     }
 
     /// What is folded, and how it is read, in words.
-    pub(super) fn explain(&self) -> [String; 2] {
+    pub(super) fn explain(&self) -> Result<Vec<String>> {
         let width = self.rows.columns();
         let folds = format!(
             "across rows: {} results of {} rows, in leaves of {} rows",
@@ -208,7 +208,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
             LEAF.min(self.height)
         );
         let operand = if self.is_torn() { COPIED } else { self.rows.explain() };
-        [folds, format!("operand: {operand}")]
+        let mut lines = vec![folds, format!("operand: {operand}")];
+        lines.extend(self.rows.blocks_in_words()?);
+        Ok(lines)
     }
 
     /// Hands over some groups of one leaf each, many at a time.

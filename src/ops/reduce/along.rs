@@ -145,7 +145,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
     }
 
     /// What is folded, and how it is read, in words.
-    pub(super) fn explain(&self) -> [String; 2] {
+    pub(super) fn explain(&self) -> Result<Vec<String>> {
         let plural = if self.results == 1 { "" } else { "s" };
         let folds = format!(
             "along rows: {} result{plural} of {} elements, in leaves of {}",
@@ -153,7 +153,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             self.leaves.line * self.leaves.lines,
             self.leaves.leaf
         );
-        [folds, format!("operand: {}", self.rows.explain())]
+        let mut lines = vec![folds, format!("operand: {}", self.rows.explain())];
+        lines.extend(self.rows.blocks_in_words()?);
+        Ok(lines)
     }
 
     /// Hands over some leaves, in order.

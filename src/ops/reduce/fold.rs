@@ -111,12 +111,11 @@ pub(super) fn explain<T: Copy + Send + Sync, R: Reducer<T>>(
         return Ok(vec!["there are no elements".into()]);
     }
     let needs = Needs::of::<T, R>();
-    let lines = if is_across(shape, reduced) {
+    if is_across(shape, reduced) {
         Across::new(e, shape, reduced, needs)?.explain()
     } else {
         Along::new(e, shape, reduced, needs)?.explain()
-    };
-    Ok(lines.into())
+    }
 }
 
 /// Whether results are made side by side.

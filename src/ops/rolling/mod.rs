@@ -282,7 +282,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
 
     fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.extent.axis)?;
-        along.explain("windows", &sliding(&along, self.extent, &self.reducer)?)
+        along.explain("windows", &sliding(&along, self.extent, &self.reducer)?, None)
     }
 }
 

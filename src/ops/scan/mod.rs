@@ -198,7 +198,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
     fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.axis)?;
         check(&self.reducer, self.axis, self.way())?;
-        along.explain("scan", &planned(&self.reducer, along.extent(), self.way()))
+        along.explain("scan", &planned(&self.reducer, along.extent(), self.way()), None)
     }
 }
 

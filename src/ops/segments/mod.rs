@@ -17,8 +17,8 @@ use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, COPIED_BYTES, Explanation, Expr, IntoExpr, Lazy, box_shape, boxes_along, elements,
-    first_error, selectors_around,
+    Boxes, COPIED_BYTES, Explanation, Expr, IntoExpr, Lazy, blocks_at_once, box_shape, boxes_along,
+    elements, first_error, selectors_around,
 };
 use crate::kernel::{Filled, inner};
 use crate::map::{IntoNumbers, Select};
@@ -224,9 +224,19 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
 
     fn explain(&self) -> Result<Explanation> {
         let Ordered { e, offsets, keys } = self.ordered(&[])?;
+        let (what, blocks) = match (keys, &offsets[..]) {
+            (Some(_), _) => {
+                ("segments of a copy, ordered by key,", Some(blocks_at_once(&e, None)?))
+            }
+            // How much is read of what lies before and behind all segments is not said.
+            (None, &[first, .., last]) if last - first < e.shape()?[self.axis] => {
+                ("segments", Some(Vec::new()))
+            }
+            _ => ("segments", None),
+        };
         let offsets = SegmentOffsets::Wide(&offsets);
-        let what = if keys.is_some() { "segments of a copy, ordered by key," } else { "segments" };
-        Along::new(&e, self.axis)?.explain(what, &Cuts { reducer: &self.reducer, offsets })
+        let cuts = Cuts { reducer: &self.reducer, offsets };
+        Along::new(&e, self.axis)?.explain(what, &cuts, blocks)
     }
 }
 

@@ -7,9 +7,11 @@ use crate::dtype::Arithmetic;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, FAR, Lazy, box_shape, bytes_read, first_error, room, row_major,
+    Boxes, Explanation, Expr, FAR, Lazy, blocks_at_once, blocks_in_words, box_shape, bytes_read,
+    erased, first_error, room, row_major,
 };
 use crate::kernel::{Components, Filled, Slots, Taps, inner, threads};
+use crate::map::Select;
 use crate::memory::{list, try_with_capacity};
 use crate::ops::products::{Terms, product};
 use crate::shape::Shape;
@@ -121,13 +123,19 @@ where
                 components.block.min(sums.extents[0]) + sums.sides[0] - 1
             ),
         };
-        let lines = [
+        let mut lines = vec![
             format!("operand: {how}"),
             format!(
                 "sums: {weights} products each, in lines of {}",
                 sums.extents[sums.extents.len() - 1]
             ),
         ];
+        if !sums.result.contains(&0) {
+            let (name, how) = (Some("operand 1"), "evaluated in many parts");
+            let parts = &mut sums.parts();
+            lines.extend(blocks_in_words(&erased(&sums.operand.0), name, Some(parts), how)?);
+            lines.extend(blocks_at_once(&self.kernel, Some("operand 2"))?);
+        }
         let what = if self.flipped { "convolution" } else { "correlation" };
         let element = std::any::type_name::<E::Elem>();
         let (shape, result) = (self.operand.shape()?, &sums.result);
@@ -237,6 +245,32 @@ where
         row_major(&self.operand).filter(|_| bare)
     }
 
+    /// The parts of the operand that are evaluated, one after another by one thread.
+    fn parts(&self) -> impl Iterator<Item = Result<Vec<Select>>> {
+        let Components { items, block, .. } = self.components();
+        let end = items.end;
+        items.step_by(block).filter_map(move |first| {
+            let needed = self.needed(&(first..end.min(first.saturating_add(block)))).transpose()?;
+            Some(needed.and_then(|(_, rows)| list(std::iter::once(rows))))
+        })
+    }
+
+    /// The indexes of axis 0 of the operand that some of the result need, and where they are among those with a border. They
+    /// may be border alone.
+    fn needed(&self, items: &Range<usize>) -> Result<Option<(Range<usize>, Select)>> {
+        let rows = items.len() + self.sides[0] - 1;
+        let place = |k: usize| (items.start + k) as isize - self.before[0] as isize;
+        let source = |k: usize| self.edge.source(place(k), self.shape[0]);
+        let known = || (0..rows).filter_map(|k| Some((k, source(k)?)));
+        let Some((first, start)) = known().next() else { return Ok(None) };
+        let mut sources = try_with_capacity(rows)?;
+        sources.extend(known().map(|(_, source)| source));
+        let (known, end) = (first..first + sources.len(), start + sources.len());
+        let straight = sources.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        let rows = if straight { Select::from(start..end) } else { Select::List(sources) };
+        Ok(Some((known, rows)))
+    }
+
     /// What some indexes of the result need, with its border.
     fn slab(&self, items: Range<usize>) -> Result<Slab<'_, E::Elem>> {
         let zero = E::Elem::one().minus(E::Elem::one());
@@ -247,21 +281,9 @@ where
         let width = |axis: usize| if axis == 0 { rows } else { self.bordered(axis) };
         let widths: Shape = (0..self.shape.rank()).map(width).collect();
         let mut slab = Tensor::full(&widths, zero)?;
-        let place = |k: usize| (items.start + k) as isize - self.before[0] as isize;
-        let source = |k: usize| self.edge.source(place(k), self.shape[0]);
         // The elements themselves, then the border of one axis after the other.
-        let known = || (0..rows).filter_map(|k| Some((k, source(k)?)));
-        if let Some((first, _)) = known().next() {
-            let mut sources = try_with_capacity(rows)?;
-            sources.extend(known().map(|(_, source)| source));
-            let known = first..first + sources.len();
-            let straight = sources.windows(2).all(|pair| pair[1] == pair[0] + 1);
-            let operand = Lazy(self.operand.0.by_ref());
-            let part = if straight {
-                operand.slice(0, sources[0]..sources[0] + sources.len())?
-            } else {
-                operand.select((sources,))?
-            };
+        if let Some((known, needed)) = self.needed(&items)? {
+            let part = Lazy(self.operand.0.by_ref()).select((needed,))?;
             let mut middle = slab.view_mut().slice(0, known)?;
             for axis in 1..self.shape.rank() {
                 let start = self.before[axis];

@@ -8,7 +8,7 @@ use crate::compute::{Compute, Deferred, reads};
 use crate::dtype::{Arithmetic, Real};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Boxes, Explanation, Expr, Lazy, box_shape, bytes_read};
+use crate::expr::{Boxes, Explanation, Expr, Lazy, blocks_in_words, box_shape, bytes_read, erased};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
 use crate::memory::{list, push};
@@ -174,7 +174,8 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
     fn explain(&self) -> Result<Explanation> {
         let (shape, out) = (self.operand.shape()?, self.shape()?);
         let rank = shape.rank();
-        let (mut lines, threads) = self.derivatives()?.explain()?;
+        let derivatives = self.derivatives()?;
+        let (mut lines, threads) = derivatives.explain()?;
         // How often the operand is read, and how many tensors of its shape are read and written besides.
         let (what, [operand, read, written]) = match self.kind {
             Kind::First { .. } => ("derivative", [1, 0, 1]),
@@ -199,6 +200,12 @@ impl<E: Expr<Elem: Real>> Compute for Derivative<E> {
                 ("laplacian", [1, 0, 1])
             }
         };
+        if !out.contains(&0) {
+            let parts = derivatives.parts()?;
+            let parts = &mut (0..operand).flat_map(|_| parts.clone());
+            let how = "evaluated in many parts";
+            lines.extend(blocks_in_words(&erased(&self.operand.0), None, Some(parts), how)?);
+        }
         let plane = shape.count()?.saturating_mul(size_of::<E::Elem>());
         let read = bytes_read(&self.operand.0)
             .saturating_mul(operand)

@@ -4,10 +4,10 @@ use super::rule::{By, DerivativeOrder, Rule, Tap, curvature, weighted};
 use super::spacing::Checked;
 use crate::dtype::Real;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, FAR, Lazy, first_error, room, row_major};
+use crate::expr::{Expr, FAR, Lazy, first_error, room, row_major, selectors};
 use crate::kernel::inner::slots;
 use crate::kernel::{COMPONENT_SLOTS, Components, Filled, Slots, fill_slots, inner, threads};
-use crate::map::AddressMap;
+use crate::map::{AddressMap, Select};
 use crate::memory::list;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
@@ -124,6 +124,16 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         Ok(Components { count, items: 0..items, each, block })
     }
 
+    /// The parts of the operand that are evaluated, one after another by one thread.
+    pub(super) fn parts(&self) -> Result<impl Iterator<Item = Result<Vec<Select>>> + Clone> {
+        let (Components { items, block, .. }, rank) = (self.components()?, self.shape.rank());
+        let end = items.end;
+        Ok(items.step_by(block).map(move |first| {
+            let items = first..end.min(first.saturating_add(block));
+            Ok(if rank < 2 { Vec::new() } else { selectors(&[needed::<T>(items, end)]) })
+        }))
+    }
+
     /// How [`Self::fill`] would go about it, in words, and by how many threads.
     pub(super) fn explain(&self) -> Result<(Vec<String>, usize)> {
         let components = self.components()?;
@@ -147,12 +157,17 @@ fn slab<'a, T: Real, E: Expr<Elem = T>>(
     items: Range<usize>,
     extent: usize,
 ) -> Result<Slab<'a, T>> {
+    let needed = needed::<T>(items, extent);
+    let part = Lazy(operand.0.by_ref()).slice(0, needed.clone())?.eval();
+    let data = part.map_err(|error| first_error(operand, error))?.into_storage();
+    Ok(Slab { data: Cow::Owned(data), first: needed.start })
+}
+
+/// The indexes of the first axis, of so many, that a block of it needs.
+fn needed<T: Real>(items: Range<usize>, extent: usize) -> Range<usize> {
     // At either end, values are those of the nearest three elements.
     let first = items.start.min(extent - 1).saturating_sub(Rule::<T>::REACH);
-    let end = (items.end + Rule::<T>::REACH).min(extent);
-    let part = Lazy(operand.0.by_ref()).slice(0, first..end)?.eval();
-    let data = part.map_err(|error| first_error(operand, error))?.into_storage();
-    Ok(Slab { data: Cow::Owned(data), first })
+    first..(items.end + Rule::<T>::REACH).min(extent)
 }
 
 /// Writes quotients: products where those have the same bits, decided once a line.

@@ -1,5 +1,6 @@
 //! What `explain` says, line by line.
 
+mod blocks;
 mod deferred;
 mod lazy;
 mod unread;
