@@ -120,8 +120,8 @@ where
 ///
 /// # Errors
 ///
-/// [`Error::Range`] unless `stop / start` is positive and finite, [`Error::ShapeOverflow`] if there are too
-/// many elements.
+/// [`Error::Range`] unless both are finite, not 0 and of one sign, [`Error::ShapeOverflow`] if there are too many
+/// elements.
 ///
 /// ```
 /// use lensor::generate::geomspace;
@@ -136,17 +136,29 @@ pub fn geomspace<T>(start: T, stop: T, count: usize) -> Result<Tensor<FromFn<imp
 where
     T: Real + Debug,
 {
-    let (zero, quotient) = (T::one().minus(T::one()), stop.over(start));
-    if !(start.is_finite() && quotient.is_finite() && quotient > zero) {
+    let [first, end] = [start.to_f64(), stop.to_f64()];
+    let exist = [first, end].iter().all(|x| x.is_finite() && *x != 0.0);
+    if !exist || first.is_sign_negative() != end.is_sign_negative() {
         let what = "is not geometric: the quotient must be positive and finite";
-        return Err(range_error(start, stop, quotient, what));
+        return Err(range_error(start, stop, stop.over(start), what));
     }
-    let exponent = spaced(zero, T::one(), count.saturating_sub(1))?;
     let last = count.saturating_sub(1).max(1);
-    Tensor::from_fn(
-        count,
-        move |k| if k == last { stop } else { start.times(quotient.powf(exponent(k))) },
-    )
+    Tensor::from_fn(count, move |k| match k {
+        0 => start,
+        _ if k == last => stop,
+        _ => T::of_f64(between(first, end, k as f64 / last as f64)),
+    })
+}
+
+/// `first * (end / first)^part`, of numbers of one sign, computed as `f64` as small types have few quotients.
+fn between(first: f64, end: f64, part: f64) -> f64 {
+    let quotient = end / first;
+    if quotient.is_normal() {
+        return first * Real::powf(quotient, part);
+    }
+    // Both factors, and their product, lie between 1, the first and the end.
+    let power = |x: f64, part| Real::powf(x.abs(), part);
+    (power(first, 1.0 - part) * power(end, part)).copysign(first)
 }
 
 /// Coordinates of a grid: tensor `k` holds, at every point, its coordinate along axis `k`. Copies nothing.

@@ -127,6 +127,23 @@ fn spaces_are_those_of_numpy() {
     assert_eq!(linspace_open(1.0, 2.0, 0).unwrap().len(), 0);
 }
 
+/// The quotient of the ends need not be a number of their type, nor one of full precision.
+#[test]
+fn far_ends_have_numbers_between_them() {
+    let narrow = |start: f32, stop: f32| geomspace(start, stop, 3).unwrap().to_vec().unwrap();
+    assert_eq!(narrow(1e20, 1e-24), [1e20, 0.01, 1e-24]);
+    assert_eq!(narrow(1e-24, 1e20), [1e-24, 0.01, 1e20]);
+    for (start, stop) in [(1e160, 1e-160), (1e-160, 1e160), (-1e-200, -1e200), (5e-324, 1e308)] {
+        let found = geomspace::<f64>(start, stop, 5).unwrap().to_vec().unwrap();
+        assert_eq!((found[0], found[4]), (start, stop));
+        let quotients: Vec<f64> = found.windows(2).map(|pair| pair[1] / pair[0]).collect();
+        let even = |quotient: &f64| (quotient / quotients[1] - 1.0).abs() < 1e-12;
+        assert!(quotients[1..].iter().all(even), "{quotients:?}");
+    }
+    let ends = [(1.0, f64::INFINITY), (f64::INFINITY, f64::INFINITY), (-1.0, 1.0), (1.0, -0.0)];
+    assert!(ends.iter().all(|&(start, stop)| geomspace(start, stop, 3).is_err()));
+}
+
 #[test]
 fn what_has_no_count_is_refused() {
     let text = |e: Result<usize, Error>| e.unwrap_err().to_string();
