@@ -1,5 +1,7 @@
 //! What operators do to elements: wrapping integers, NaN-propagating minima.
 
+use super::Cast;
+
 /// Elements with `+ - * / %`. Integers wrap around, in debug and release builds alike.
 #[diagnostic::on_unimplemented(
     message = "elements of type `{Self}` have no arithmetic",
@@ -33,6 +35,15 @@ pub trait Arithmetic: Copy + Send + Sync {
     #[inline]
     fn exact_reciprocal(self) -> Option<Self> {
         None
+    }
+
+    /// `self + step * count`: of real floats in `f64` and rounded once, as narrower ones hold no large `count`.
+    #[inline(always)]
+    fn after(self, step: Self, count: usize) -> Self
+    where
+        usize: Cast<Self>,
+    {
+        self.plus(step.times(count.cast_unchecked()))
     }
 }
 
@@ -234,7 +245,7 @@ macro_rules! bits {
 }
 
 macro_rules! floats {
-    ($($(#[$cfg:meta])? $type:ty => $wide:ty: $one:expr, $magnitude:expr, $signum:expr, $reciprocal:expr, $quotient:expr, $remainder:expr;)*) => { $(
+    ($($(#[$cfg:meta])? $type:ty => $wide:ty: $one:expr, $magnitude:expr, $signum:expr, $reciprocal:expr, $quotient:expr, $remainder:expr $(, $after:expr)?;)*) => { $(
         $(#[$cfg])?
         impl Arithmetic for $type {
             type Wide = $wide;
@@ -255,6 +266,8 @@ macro_rules! floats {
             fn one() -> Self { $one }
             #[inline]
             fn exact_reciprocal(self) -> Option<Self> { $reciprocal(self) }
+            $(#[inline(always)]
+            fn after(self, step: Self, count: usize) -> Self { $after(self, step, count) })?
         }
         $(#[$cfg])?
         impl Signed for $type {
@@ -283,15 +296,24 @@ floats! {
     f32 => f32: 1.0, f32::abs, |x: f32| if x == 0.0 { x } else { x.signum() }, |x: f32| {
         let power_of_two = x.is_normal() && x.to_bits().trailing_zeros() >= f32::MANTISSA_DIGITS - 1;
         Some(1.0 / x).filter(|reciprocal| power_of_two && reciprocal.is_normal())
-    }, std::ops::Div::div, std::ops::Rem::rem;
+    }, std::ops::Div::div, std::ops::Rem::rem, in_f64;
     f64 => f64: 1.0, f64::abs, |x: f64| if x == 0.0 { x } else { x.signum() }, |x: f64| {
         let power_of_two = x.is_normal() && x.to_bits().trailing_zeros() >= f64::MANTISSA_DIGITS - 1;
         Some(1.0 / x).filter(|reciprocal| power_of_two && reciprocal.is_normal())
-    }, std::ops::Div::div, std::ops::Rem::rem;
+    }, std::ops::Div::div, std::ops::Rem::rem, in_f64;
     #[cfg(feature = "half")] half::f16 => f32: half::f16::ONE, |x: half::f16| half::f16::from_bits(x.to_bits() & 0x7fff),
-        |x: half::f16| if x == half::f16::ZERO { x } else { x.signum() }, |_| None, std::ops::Div::div, std::ops::Rem::rem;
+        |x: half::f16| if x == half::f16::ZERO { x } else { x.signum() }, |_| None, std::ops::Div::div, std::ops::Rem::rem, in_f64;
     #[cfg(feature = "half")] half::bf16 => f32: half::bf16::ONE, |x: half::bf16| half::bf16::from_bits(x.to_bits() & 0x7fff),
-        |x: half::bf16| if x == half::bf16::ZERO { x } else { x.signum() }, |_| None, std::ops::Div::div, std::ops::Rem::rem;
+        |x: half::bf16| if x == half::bf16::ZERO { x } else { x.signum() }, |_| None, std::ops::Div::div, std::ops::Rem::rem, in_f64;
+}
+
+/// [`Arithmetic::after`] of floats.
+#[inline(always)]
+fn in_f64<T: Into<f64>>(start: T, step: T, count: usize) -> T
+where
+    f64: Cast<T>,
+{
+    (start.into() + step.into() * count as f64).cast_unchecked()
 }
 
 /// Complex numbers: their magnitude is a complex number with imaginary part 0.

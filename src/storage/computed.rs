@@ -72,7 +72,7 @@ impl<T: Copy + Send + Sync> Stored for Constant<T> {
     }
 }
 
-/// `start + step * address`, in the arithmetic of the elements: integers wrap.
+/// `start + step * address`: integers wrap, real floats are computed in `f64` and rounded once.
 ///
 /// ```
 /// use lensor::Reader;
@@ -106,8 +106,7 @@ where
 
     #[inline]
     fn read(&self, address: usize) -> T {
-        let count: T = crate::dtype::Cast::cast_unchecked(address);
-        self.start.plus(self.step.times(count))
+        self.start.after(self.step, address)
     }
 }
 

@@ -100,6 +100,14 @@ fn the_ends_of_types_are_in_reach() {
     assert_eq!(range(1.0, 1.3, 0.1).unwrap().len(), 3);
 }
 
+/// Indexes beyond 2^24 are no numbers of `f32`.
+#[test]
+fn narrow_floats_have_long_ranges() {
+    let long = range(-16777216_f32, 16777216.0, 1.0).unwrap();
+    let middle = long.view().slice(0, 16777215..16777220).unwrap();
+    assert_eq!(middle.to_vec().unwrap(), [-1.0, 0.0, 1.0, 2.0, 3.0]);
+}
+
 #[test]
 fn generators_take_no_memory() {
     let n = 1_usize << 40;
