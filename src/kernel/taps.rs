@@ -12,11 +12,12 @@ pub(crate) struct Taps<'a, T, R> {
 }
 
 impl<T: Copy, R: Ring<T>> Taps<'_, T, R> {
-    /// The first elements of the row, as many as there are slots.
+    /// The first elements of the row, as many as there are slots. A line has as many and those that its weights reach
+    /// beyond the first; what is not there may be left out of the sums.
     ///
     /// # Panics
     ///
-    /// Panics if a line is too short.
+    /// May panic if a line is shorter than that.
     pub(crate) fn fill(&self, out: &mut [MaybeUninit<T>]) -> Filled {
         dispatch(
             #[inline(always)]
