@@ -40,3 +40,16 @@ fn scalars_alone_are_read() {
     let none = Tensor::full([3, 0], 0_usize).unwrap();
     assert_eq!(Lazy::new(7).take_at(&none).to_vec().unwrap(), [7, 7, 7]);
 }
+
+/// What is to be written is not computed for a list without indexes, but for its shape.
+#[test]
+fn nothing_is_written_at_no_indexes() {
+    let none = Tensor::from_vec([0, 1], Vec::<usize>::new()).unwrap();
+    let huge = Tensor::from(vec![i64::MAX, 1]);
+    let mut t = Tensor::full([3], 0_i64).unwrap();
+    t.put_at(&none, huge.sum(0)).unwrap();
+    t.fold_at(&none, huge.sum(0), Sum).unwrap();
+    assert_eq!(t.to_vec().unwrap(), [0; 3]);
+    let error = t.put_at(&none, huge.cumsum(0)).unwrap_err();
+    assert!(matches!(error, Error::Destination { .. }), "{error}");
+}
