@@ -109,6 +109,7 @@ pub trait Indexing: IntoExpr + Sized {
         let shape = e.shape()?;
         let of_mask = mask.shape()?;
         shape.check_mask(&of_mask, 2)?;
+        let _results = prepare(&e.0)?;
         if of_mask.rank() == 0 {
             // Scalars have no views that would be stretched.
             let all = match mask.eval()?.item()? {
@@ -118,7 +119,6 @@ pub trait Indexing: IntoExpr + Sized {
             return Ok(Tensor::from(all));
         }
         let mask = mask.stretched(&shape)?;
-        let _results = prepare(&e.0)?;
         let source = Source::new(&e)?;
         let (mut found, mut waiting) = (Vec::new(), Vec::new());
         let mut read = |positions: &[usize]| {

@@ -6,6 +6,7 @@ use lensor::indexing::Indexing;
 use lensor::prelude::*;
 use lensor::storage::Duplicates;
 use quickcheck::QuickCheck;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
 fn a_mask_extracts_what_a_loop_keeps() {
@@ -97,4 +98,24 @@ fn masks_of_rank_0_take_all_or_nothing() {
     assert_eq!((1_i32 / (&t - 1)).extract(false).unwrap().shape(), [0]);
     assert_eq!(Tensor::<Vec<i32>>::from(vec![]).extract(true).unwrap().shape(), [0]);
     assert_eq!(Lazy::new(7).extract(true).unwrap().to_vec().unwrap(), [7]);
+}
+
+/// A deferred operand that the mask reads too is computed once, and its error is told whatever the mask.
+#[test]
+fn scalar_masks_leave_operands_computed_once() {
+    let calls = AtomicUsize::new(0);
+    let counting = |x: i64| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        x
+    };
+    let t = Tensor::from(vec![3_i64, 4]);
+    let sum = t.map(counting).sum(..);
+    assert_eq!(*(&sum).extract((&sum).greater(0_i64)).unwrap().storage(), [7]);
+    assert_eq!(calls.swap(0, Ordering::Relaxed), 2);
+    let sums = t.map(counting).cumsum(0);
+    let large = sums.view().select((1,)).unwrap().greater(5_i64);
+    assert_eq!(*(&sums).extract(large).unwrap().storage(), [3, 7]);
+    assert_eq!(calls.load(Ordering::Relaxed), 2);
+    let huge = Tensor::from(vec![i64::MAX, 1]);
+    assert!(matches!(huge.sum(0).extract(false), Err(Error::Overflow { .. })));
 }
