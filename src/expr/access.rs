@@ -33,14 +33,24 @@ pub(crate) enum Access {
 /// Bytes that are held at most so that blocks are loaded and stored once.
 pub(crate) const MOST_BYTES: usize = 1 << 27;
 
-/// Elements that are copied at once of an expression of storage in blocks: `least`, or as many as the blocks that it
+/// Elements that a thread copies at once of an expression of storage in blocks: `least`, or as many as the blocks that it
 /// holds for a thread have, up to 128 MiB of them. `None` of other expressions.
 pub(crate) fn room<E: Expr>(e: &E, least: usize) -> Option<usize> {
+    room_in(e, least, &Grid::held_by_each)
+}
+
+/// The same of parts that all threads evaluate together, one part after another: as many elements as half of the blocks
+/// that are held have, whatever the number of threads, as these parts can be seen.
+pub(crate) fn room_of_all<E: Expr>(e: &E, least: usize) -> Option<usize> {
+    room_in(e, least, &|grid| grid.held / 2)
+}
+
+fn room_in<E: Expr>(e: &E, least: usize, held: &dyn Fn(&Grid) -> usize) -> Option<usize> {
     let most = |leaf: &Leaf<'_>| MOST_BYTES / leaf.elem_bytes.max(size_of::<E::Elem>()).max(1);
     let mut room: Option<usize> = None;
     e.leaves(&mut |leaf| {
         if let Access::Blocks(grid) = &leaf.access {
-            let held = grid.held_by_each().saturating_mul(grid.sides.block_len);
+            let held = held(grid).saturating_mul(grid.sides.block_len);
             let own = held.max(least).min(most(&leaf));
             room = Some(room.map_or(own, |room| room.max(own)));
         }

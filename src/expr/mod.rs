@@ -41,7 +41,8 @@ mod update;
 
 pub(crate) use crate::kernel::Stop;
 pub(crate) use access::{
-    Access, BadBlock, MOST_BYTES, block_starts, first_in_block, room, starts_of_operand,
+    Access, BadBlock, MOST_BYTES, block_starts, first_in_block, room, room_of_all,
+    starts_of_operand,
 };
 pub use apply::{Apply, Op};
 pub(crate) use boxed::erased;

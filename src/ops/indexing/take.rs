@@ -5,7 +5,8 @@ use crate::compute::Compute;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxed, Explanation, Expr, FAR, Lazy, Prepare, bytes_read, deferred_of, erased, room, row_major,
+    Boxed, Explanation, Expr, FAR, Lazy, Prepare, bytes_read, deferred_of, erased, room_of_all,
+    row_major,
 };
 use crate::kernel::{self, Filled};
 use crate::memory::{owned, refill};
@@ -94,7 +95,7 @@ impl<'a, E: Expr + 'a> Source<'a, E> {
             None => {
                 let count = operand.shape()?.count()?;
                 // A block of storage is loaded for each part of a list that needs it.
-                let at_once = room(operand, FAR).map_or(PIECE, |room| room.min(MOST));
+                let at_once = room_of_all(operand, FAR).map_or(PIECE, |room| room.min(MOST));
                 let flat = Lazy(erased(&operand.0)).reshape([count])?;
                 Self::Evaluated(Box::new(flat), at_once)
             }

@@ -289,3 +289,53 @@ fn work_can_be_cancelled() {
         assert_eq!(t.sum(..).item().unwrap(), u64::from(SUM));
     });
 }
+
+/// Parts that are seen, by their lengths or by which of two errors comes first, are those of any number of threads.
+#[test]
+fn parts_do_not_depend_on_threads() {
+    /// Sixteen blocks of zeros, one of which may fail.
+    struct Zeros(Option<usize>);
+
+    impl Blocks for Zeros {
+        type Elem = u8;
+
+        fn extents(&self) -> &[usize] {
+            &[1 << 21]
+        }
+
+        fn block(&self) -> &[usize] {
+            &[1 << 17]
+        }
+
+        fn load(&self, index: &[usize]) -> Result<Block<'_, u8>, StorageError> {
+            match self.0 {
+                Some(fails) if index == [fails] => Err(StorageError::new(0, "offline")),
+                _ => Ok(Block::from(vec![0; 1 << 17])),
+            }
+        }
+    }
+
+    let new = |fails| {
+        let chunked = Chunked::new(Zeros(fails)).unwrap().with_blocks(16);
+        Tensor::new([1 << 21], chunked).unwrap()
+    };
+    let seen = |threads: usize| {
+        pool(threads).install(|| {
+            let mut lengths = Vec::new();
+            new(None).for_each_piece(1_500_000, |piece| {
+                lengths.push(piece.len());
+                Ok::<(), Error>(())
+            })?;
+            let ones = Tensor::full([1 << 21], 1_u8)?;
+            let differs = !new(Some(12)).try_equal(&ones)?;
+            let at = Tensor::from(vec![0_usize]);
+            let list = new(None).take_at((&at,)).explain()?.lines()[1].clone();
+            Ok::<_, Error>((lengths, differs, list))
+        })
+    };
+    let (lengths, differs, list) = seen(1).unwrap();
+    assert!(differs && lengths.iter().sum::<usize>() == 1 << 21, "{lengths:?}");
+    for threads in 2..=3 {
+        assert_eq!(seen(threads).unwrap(), (lengths.clone(), differs, list.clone()), "{threads}");
+    }
+}
