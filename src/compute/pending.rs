@@ -95,6 +95,10 @@ impl<C: Compute> Expr for Pending<C> {
         }
     }
 
+    fn held(&self) -> Option<(Arc<Vec<C::Elem>>, &AddressMap)> {
+        Some((self.shared.get()?, self.map.as_ref().ok()?))
+    }
+
     fn rewrite(&mut self, change: &mut dyn FnMut(AddressMap) -> Result<AddressMap>) -> Result<()> {
         self.map = Ok(change(self.map.clone()?)?);
         Ok(())

@@ -6,6 +6,7 @@ use super::{Expr, IntoExpr, Leaf, Prepare, sealed};
 use crate::error::{Error, Result};
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
+use std::sync::Arc;
 
 /// An expression with operators and views: `Lazy<impl Expr<Elem = f64>>` is how a function returns one. A view with axes of
 /// scalars alone is [`Error::ScalarView`].
@@ -128,6 +129,10 @@ impl<E: Expr> Expr for Lazy<E> {
     #[inline]
     fn in_memory(&self) -> Option<(&[E::Elem], &AddressMap)> {
         self.0.in_memory()
+    }
+
+    fn held(&self) -> Option<(Arc<Vec<E::Elem>>, &AddressMap)> {
+        self.0.held()
     }
 
     #[inline(always)]

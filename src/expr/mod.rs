@@ -102,6 +102,7 @@ use crate::tensor::Tensor;
 use lazy::forward_expr;
 use node::{StoredOnly, Worker};
 use sparse::StoredCursor;
+use std::sync::Arc;
 
 /// A lazy tensor: a tensor, a scalar, or operators over them. Sealed.
 ///
@@ -178,6 +179,13 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     /// The elements and the map of an expression that is a tensor in memory and nothing else.
     #[doc(hidden)]
     fn in_memory(&self) -> Option<(&[Self::Elem], &AddressMap)> {
+        None
+    }
+
+    /// The result and the map of an expression that is a view of a deferred operation and nothing else, while an evaluation
+    /// holds the result.
+    #[doc(hidden)]
+    fn held(&self) -> Option<(Arc<Vec<Self::Elem>>, &AddressMap)> {
         None
     }
 

@@ -143,6 +143,9 @@ pub trait Indexing: IntoExpr + Sized {
     /// [module](self). A list without indexes gives a tensor without elements, and the index of an operand of rank 0
     /// has no numbers: `(n, 0)` reads its element `n` times.
     ///
+    /// Of an expression of operands in memory all elements are computed first if the list has as many indexes or more,
+    /// and it is no error if one cannot be that the list does not mean.
+    ///
     /// The shape, and with it the result, is [`Error::Rank`] unless indexes have one number per axis,
     /// [`Error::ExpectedRank`] for a list of rank 0, [`Error::Operands`] for a tuple that does not align. The result is
     /// [`Error::IndexAt`], with the first place in the list, for an index out of bounds: negative ones do not wrap.

@@ -5,16 +5,22 @@ use crate::compute::Compute;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxed, Explanation, Expr, FAR, Lazy, Prepare, bytes_read, deferred_of, erased, room_of_all,
-    row_major,
+    Access, Boxed, Explanation, Expr, FAR, Lazy, Prepare, bytes_read, deferred_of, defers, erased,
+    room_of_all, row_major,
 };
 use crate::kernel::{self, Filled};
 use crate::memory::{owned, refill};
 use crate::shape::{Index, Shape};
+use std::borrow::Cow;
 use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Elements that are gathered before they are written.
 const SOME: usize = 512;
+
+/// Positions at which an operand that does not lie in memory in order is evaluated at once: enough for all threads.
+const FEW: usize = 1 << 19;
 
 /// Most positions that are held at once.
 const MOST: usize = 1 << 22;
@@ -46,7 +52,7 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
 
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
         let (of, shape) = (self.operand.shape()?, self.shape()?);
-        let source = Source::new(&self.operand)?;
+        let source = Source::of_list(&self.operand, out.len())?;
         kernel::fill_slots(out, |slots| {
             let mut start = 0;
             self.indexes.for_each_part(&of, source.at_once().max(PIECE), |positions| {
@@ -64,14 +70,22 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
     fn explain(&self) -> Result<Explanation> {
         let (of, shape) = (self.operand.shape()?, self.shape()?);
         let element = std::any::type_name::<E::Elem>();
-        let (count, most) = (shape.count()?, Source::new(&self.operand)?.at_once().max(PIECE));
+        let (count, source) = (shape.count()?, Source::new(&self.operand)?);
+        let most = source.at_once().max(PIECE);
         let written = count.saturating_mul(size_of::<E::Elem>());
         let indexes = count.saturating_mul(of.rank()).saturating_mul(size_of::<usize>());
         let read = written.min(bytes_read(&self.operand.0)).saturating_add(indexes);
-        let direct = row_major(&self.operand).is_some();
-        let threads =
-            if direct || count.min(most) < kernel::PARALLEL { 1 } else { kernel::threads() };
-        let how = if direct { "read where it lies" } else { "evaluated at each part of the list" };
+        let (how, at_once) = match &source {
+            Source::Evaluated(..) if self.operand.is_leaf() && defers(&self.operand) => {
+                ("computed first", of.count()?)
+            }
+            Source::Evaluated(..) if is_whole(&self.operand, count)? => {
+                ("evaluated first", of.count()?)
+            }
+            Source::Evaluated(..) => ("evaluated at each part of the list", count.min(most)),
+            _ => ("read where it lies", 0),
+        };
+        let threads = if at_once < kernel::PARALLEL { 1 } else { kernel::threads() };
         let lines = [
             format!("list: {count} indexes, at most {most} of them at once"),
             format!("operand: {how}"),
@@ -83,29 +97,54 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
 
 /// Elements to be read at positions: where they lie, or of a view of the operand, in which these are a list along one axis.
 pub(crate) enum Source<'a, E: Expr + 'a> {
-    InMemory(&'a [E::Elem]),
+    InMemory(Cow<'a, [E::Elem]>),
+    /// A part of the result of a deferred operation.
+    Held(Arc<Vec<E::Elem>>, Range<usize>),
     /// As one axis, and how many of its elements are evaluated at once.
     Evaluated(Box<Lazy<Boxed<'a, E::Elem>>>, usize),
 }
 
+/// Whether all elements of an operand are computed for a list of so many indexes: where these are as many, and no storage
+/// is read.
+fn is_whole<E: Expr>(operand: &Lazy<E>, count: usize) -> Result<bool> {
+    let mut near = operand.shape()?.count()? <= count;
+    operand.leaves(&mut |leaf| near &= leaf.access == Access::Slice);
+    Ok(near)
+}
+
 impl<'a, E: Expr + 'a> Source<'a, E> {
     pub(crate) fn new(operand: &'a Lazy<E>) -> Result<Self> {
-        Ok(match row_major(operand) {
-            Some(elements) => Self::InMemory(elements),
-            None => {
-                let count = operand.shape()?.count()?;
-                // A block of storage is loaded for each part of a list that needs it.
-                let at_once = room_of_all(operand, FAR).map_or(PIECE, |room| room.min(MOST));
-                let flat = Lazy(erased(&operand.0)).reshape([count])?;
-                Self::Evaluated(Box::new(flat), at_once)
-            }
-        })
+        if let Some(elements) = row_major(operand) {
+            return Ok(Self::InMemory(Cow::Borrowed(elements)));
+        }
+        if let Some((result, map)) = operand.held().filter(|(_, map)| map.is_contiguous()) {
+            let start = map.top().offset();
+            return Ok(Self::Held(result, start..start + map.count()));
+        }
+        let count = operand.shape()?.count()?;
+        // A block of storage is loaded for each part of a list that needs it.
+        let at_once = room_of_all(operand, FAR).map_or(FEW, |room| room.min(MOST));
+        let flat = Lazy(erased(&operand.0)).reshape([count])?;
+        Ok(Self::Evaluated(Box::new(flat), at_once))
+    }
+
+    /// The same for a list of so many indexes, in any order.
+    fn of_list(operand: &'a Lazy<E>, count: usize) -> Result<Self> {
+        let source = Self::new(operand)?;
+        // What cannot be computed may not be in the list.
+        if matches!(source, Self::Evaluated(..))
+            && is_whole(operand, count)?
+            && let Ok(elements) = operand.to_vec()
+        {
+            return Ok(Self::InMemory(Cow::Owned(elements)));
+        }
+        Ok(source)
     }
 
     /// Elements that are best read together.
     pub(crate) fn at_once(&self) -> usize {
         match self {
-            Self::InMemory(_) => 0,
+            Self::InMemory(_) | Self::Held(..) => 0,
             Self::Evaluated(_, at_once) => *at_once,
         }
     }
@@ -116,19 +155,19 @@ impl<'a, E: Expr + 'a> Source<'a, E> {
         positions: &[usize],
         mut visit: impl FnMut(&[E::Elem]) -> Result<()>,
     ) -> Result<()> {
-        match self {
-            Self::InMemory(elements) => {
-                let mut some = Vec::new();
-                positions.chunks(SOME).try_for_each(|positions| {
-                    refill(&mut some, positions.iter().map(|&position| elements[position]))?;
-                    visit(&some)
-                })
-            }
+        let elements = match self {
+            Self::InMemory(elements) => &elements[..],
+            Self::Held(result, part) => &result[part.clone()],
             Self::Evaluated(flat, _) => {
                 let at = owned(positions.into())?;
-                visit(Lazy(flat.0.by_ref()).select((at,))?.eval()?.storage())
+                return visit(Lazy(flat.0.by_ref()).select((at,))?.eval()?.storage());
             }
-        }
+        };
+        let mut some = Vec::new();
+        positions.chunks(SOME).try_for_each(|positions| {
+            refill(&mut some, positions.iter().map(|&position| elements[position]))?;
+            visit(&some)
+        })
     }
 }
 

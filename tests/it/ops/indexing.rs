@@ -5,6 +5,7 @@
 use crate::model::Model;
 use crate::support::Random;
 use lensor::arbitrary::{SparseViewed, Viewed};
+use lensor::expr::Explanation;
 use lensor::indexing::Indexing;
 use lensor::map::IntoMask;
 use lensor::prelude::*;
@@ -14,6 +15,7 @@ use lensor::storage::Duplicates;
 use lensor::{Reader, StorageError, Writer};
 use quickcheck::{QuickCheck, TestResult};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 impl Random {
     fn mask(&mut self, len: usize) -> Vec<bool> {
@@ -264,6 +266,41 @@ fn long_lists_are_taken_part_by_part() {
     let first = expected.iter().position(|&x| x == 2099).unwrap();
     assert_eq!(error, Error::Arithmetic { index: vec![first / 50_000, first % 50_000] });
     assert!(t.take_at(&list).explain().unwrap().to_string().contains("list: 150000 indexes"));
+}
+
+/// Of an expression each element once, for a list of as many indexes; what a deferred operation made is read there.
+#[test]
+fn long_lists_have_operands_computed_once() {
+    let calls = AtomicUsize::new(0);
+    let counting = |x: i64| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        x
+    };
+    let t = Tensor::from((0..10_i64).collect::<Vec<_>>());
+    let list = Tensor::from((0..30).map(|k| k * 7 % 9).collect::<Vec<usize>>());
+    let expected: Vec<i64> = list.storage().iter().map(|&k| k as i64).collect();
+    assert_eq!(t.map(counting).take_at((&list,)).to_vec().unwrap(), expected);
+    assert_eq!(calls.swap(0, Ordering::Relaxed), 10);
+    let sums = t.map(counting).cumsum(0);
+    let differences = (&sums).take_at((&list,)) - sums.view().slice(0, ..1).unwrap();
+    let sums: Vec<i64> = expected.iter().map(|x| x * (x + 1) / 2).collect();
+    assert_eq!(differences.to_vec().unwrap(), sums);
+    assert_eq!(calls.swap(0, Ordering::Relaxed), 10);
+    // Few indexes: only what they mean.
+    let few = Tensor::from(vec![3_usize, 5]);
+    assert_eq!(t.map(counting).take_at((&few,)).to_vec().unwrap(), [3, 5]);
+    assert_eq!(calls.load(Ordering::Relaxed), 2);
+    // The last element is not in the list, the first is.
+    let quotients = (72_i64 / (9_i64 - &t)).take_at((&list,));
+    assert_eq!(quotients.to_vec().unwrap()[1], 36);
+    let error = (72_i64 / &t).take_at((&list,)).eval().unwrap_err();
+    assert_eq!(error, Error::Arithmetic { index: vec![0] });
+    let how = |e: Explanation| e.lines()[2].clone();
+    assert_eq!(how(quotients.explain().unwrap()), "operand: evaluated first");
+    let parts = (72_i64 / &t).take_at((&few,)).explain().unwrap();
+    assert_eq!(how(parts), "operand: evaluated at each part of the list");
+    let scanned = t.cumsum(0).take_at((&few,)).explain().unwrap();
+    assert_eq!(how(scanned), "operand: computed first");
 }
 
 #[test]
