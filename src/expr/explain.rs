@@ -8,7 +8,7 @@ use super::eval::{blocking, sides_without_plan};
 use super::node::{Node, Tree};
 use super::prepared::Prepared;
 use super::sparse;
-use super::{Access, Expr, Lazy};
+use super::{Access, Expr, Lazy, box_shape};
 use crate::error::Result;
 use crate::kernel::{self, Operand, plan};
 use crate::map::{self, AddressMap};
@@ -146,15 +146,30 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     let operands = prepared.operands(&stages);
     let mut leaves = Vec::new();
     e.leaves(&mut |leaf| leaves.push((leaf.elem_bytes, leaf.access)));
-    let plan = plan::plan(&prepared.shape, &operands, blocking(e, &out))?;
+    let (blocking, count) = (blocking(e, &out), out.count());
+    let whole = plan::plan_at_most(plan::MANY_NESTS, &prepared.shape, &operands, blocking);
+    let mut boxes = prepared.boxes();
+    let part = if whole.is_err() && boxes.count_left() > 1 { boxes.next() } else { None };
+    let (plan, operands) = match &part {
+        None => (whole?, operands),
+        Some(ranges) => {
+            let within = operands.iter().map(|operand| operand.within(ranges));
+            let operands: kernel::PerOperand<_> = within.collect();
+            let extents = box_shape(&prepared.shape, ranges);
+            (plan::plan(&extents, &operands, blocking)?, operands)
+        }
+    };
 
-    let count = out.count();
     let element = std::any::type_name::<T>();
     let what =
         format!("{element} {shape:?}, {} of {count} elements", leaves_in_words(leaves.len()));
     let mut lines = Vec::new();
     if prepared.shape != shape {
         lines.push(format!("evaluated as {:?}: a reshape is cancelled", prepared.shape));
+    }
+    if let Some(ranges) = &part {
+        let planned: usize = box_shape(&prepared.shape, ranges).iter().product();
+        lines.push(format!("planned: the first {planned} elements, as all have very many nests"));
     }
     let by_entries = sparse::worthwhile(e, count);
     lines.extend(entries(e, by_entries));
@@ -178,6 +193,7 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
         lines.extend(densely(e, count));
     }
     let largest = plan.nests.iter().map(|nest| nest.count()).max().unwrap_or(0);
+    let largest = if part.is_some() { count } else { largest };
     let threads = if largest < kernel::PARALLEL { 1 } else { kernel::threads() };
     let read = if by_entries { bytes_of_entries(e) } else { bytes_read(e) };
     let written = size_of::<T>().saturating_mul(count);

@@ -1,8 +1,8 @@
 //! An expression as planners see it: maps and storage of the output and all leaves at one shape.
 
-use super::Access;
 use super::leaf::Stages;
 use super::node::Tree;
+use super::{Access, Boxes};
 use crate::kernel::{self, AxisPattern, Operand, Pattern, PerOperand, Supply};
 use crate::map::{self, AddressMap};
 use crate::shape::{Align, Shape};
@@ -76,6 +76,11 @@ impl<'a> Prepared<'a> {
 
     pub(super) fn stages(&self) -> SmallVec<[Stages<'_>; 4]> {
         self.maps.iter().map(|map| Stages(map.rest())).collect()
+    }
+
+    /// Boxes, in row-major order, to be planned one by one where all would be very many nests.
+    pub(super) fn boxes(&self) -> Boxes {
+        Boxes::new(self.shape.clone(), kernel::plan::PLANNED)
     }
 
     pub(super) fn operands<'s>(&'s self, stages: &'s [Stages<'s>]) -> PerOperand<Operand<'s>> {

@@ -1,12 +1,16 @@
 //! The first error of an evaluation, box by box: each box is read once more, in the order in which boxes are best
 //! visited, unless it lies after an error that is known; one that fails in halves, for faults before that. What lies
-//! in memory is one box.
+//! in memory is one box. What has very many nests is planned part by part, until one has an error.
 
 use super::{Suspect, Wrong};
 use crate::error::{Error, Result};
+use crate::expr::box_shape;
 use crate::expr::node::Tree;
 use crate::expr::prepared::Prepared;
-use crate::kernel::{self, Cuts, Fault, Local, Nest, Place, Steps, Stop, Tile};
+use crate::kernel::plan::{MANY_NESTS, Plan, plan, plan_at_most};
+use crate::kernel::{
+    self, Cuts, Fault, Local, Nest, Operand, PerOperand, Place, Steps, Stop, Tile,
+};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 
@@ -20,18 +24,21 @@ pub(super) fn first(
     let prepared = Prepared::new(e, shape, &rows);
     let stages = prepared.stages();
     let operands = prepared.operands(&stages);
-    let mut plan = kernel::plan::plan(&prepared.shape, &operands, kernel::Blocking::SCRATCH)?;
     let mut best: Best = None;
-    for nest in std::mem::take(&mut plan.nests) {
-        let mut parts = nest.parts().growing();
-        while let Some(part) = parts.next_where(|part| {
-            let lowest = || Local::new(part.clone(), &plan.tables, &operands).lowest(0);
-            best.as_ref().is_none_or(|(known, _)| lowest() < *known)
-        }) {
-            let cuts = Cuts::new(&part, &operands, &mut plan.tables, kernel::plan::BOX)?;
-            for number in 0..cuts.count() {
-                let local = |nest| Local::new(nest, &plan.tables, &operands);
-                first_of_box(e, suspect, &local, cuts.box_at(number), &mut best)?;
+    let block = kernel::Blocking::SCRATCH;
+    match plan_at_most(MANY_NESTS, &prepared.shape, &operands, block) {
+        Ok(plan) => first_of_plan(e, suspect, plan, &operands, &mut best)?,
+        Err(error) if prepared.boxes().count_left() < 2 => return Err(error),
+        Err(_) => {
+            for ranges in prepared.boxes() {
+                let extents = box_shape(&prepared.shape, &ranges);
+                let operands: PerOperand<_> =
+                    operands.iter().map(|operand| operand.within(&ranges)).collect();
+                let plan = plan(&extents, &operands, block)?;
+                first_of_plan(e, suspect, plan, &operands, &mut best)?;
+                if best.is_some() {
+                    break;
+                }
             }
         }
     }
@@ -40,6 +47,30 @@ pub(super) fn first(
 
 /// Position and reason of the first error that is known.
 type Best = Option<(usize, Wrong)>;
+
+/// Finds the first error of a plan, if it comes before the best so far.
+fn first_of_plan<'p>(
+    e: &dyn Tree,
+    suspect: &mut dyn Suspect,
+    mut plan: Plan<'p>,
+    operands: &[Operand<'p>],
+    best: &mut Best,
+) -> Result<()> {
+    for nest in std::mem::take(&mut plan.nests) {
+        let mut parts = nest.parts().growing();
+        while let Some(part) = parts.next_where(|part| {
+            let lowest = || Local::new(part.clone(), &plan.tables, operands).lowest(0);
+            best.as_ref().is_none_or(|(known, _)| lowest() < *known)
+        }) {
+            let cuts = Cuts::new(&part, operands, &mut plan.tables, kernel::plan::BOX)?;
+            for number in 0..cuts.count() {
+                let local = |nest| Local::new(nest, &plan.tables, operands);
+                first_of_box(e, suspect, &local, cuts.box_at(number), best)?;
+            }
+        }
+    }
+    Ok(())
+}
 
 /// Finds the first error of a box, if it comes before the best so far. Where storage fails there may be faults before that:
 /// in the halves that can be read.

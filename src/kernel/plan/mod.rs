@@ -28,7 +28,7 @@ pub(super) use nest::nested;
 use super::{PARALLEL, TILE};
 use crate::error::Result;
 use crate::memory::push;
-use pieces::{LONGEST, Piece};
+use pieces::{LONGEST, Piece, check_memory};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -198,13 +198,29 @@ const MOST_CUTS: usize = 8;
 const SHORT: usize = 16;
 /// Most nests of a plan, but for what is left over where loops are merged, and long axes that are cut beside tables.
 const MOST_NESTS: usize = 64;
+/// Most nests of any plan, and pieces of an axis, which take gigabytes.
+const MOST_PIECES: usize = 1 << 22;
+/// Nests that are soon made, and elements of boxes that are planned one by one where there are more.
+pub(crate) const MANY_NESTS: usize = 1 << 16;
+pub(crate) const PLANNED: usize = 1 << 24;
 
 /// Plans loops over `extents` for `operands`, the output first.
 ///
 /// # Errors
 ///
-/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if nests or a table of positions cannot be kept.
+/// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if nests or a table of positions cannot be kept, or if there are
+/// very many nests.
 pub(crate) fn plan<'a>(
+    extents: &[usize],
+    operands: &[Operand<'a>],
+    blocking: Blocking,
+) -> Result<Plan<'a>> {
+    plan_at_most(MOST_PIECES, extents, operands, blocking)
+}
+
+/// As [`plan`], of so many nests, and what is left over where loops are merged.
+pub(crate) fn plan_at_most<'a>(
+    most: usize,
     extents: &[usize],
     operands: &[Operand<'a>],
     blocking: Blocking,
@@ -220,20 +236,26 @@ pub(crate) fn plan<'a>(
         let whole =
             (short && keeps_whole(axis, &axes, operands)) || is_gathered(axis, extents, operands);
         let cuts = if whole { 0 } else { MOST_CUTS };
-        pieces.push(plan.pieces(axis, extents[axis], operands, cuts)?);
+        pieces.push(plan.pieces(axis, extents[axis], operands, [cuts, most])?);
     }
     let mut cut: Vec<usize> = (0..axes.len()).filter(|&k| pieces[k].len() > 1).collect();
-    while pieces.iter().map(Vec::len).product::<usize>() > MOST_NESTS {
+    let count = |pieces: &[Vec<Piece>]| {
+        pieces.iter().fold(1, |all: usize, pieces| all.saturating_mul(pieces.len()))
+    };
+    while count(&pieces) > MOST_NESTS {
         let Some(at) = (0..cut.len()).max_by_key(|&at| pieces[cut[at]].len()) else { break };
         let k = cut.swap_remove(at);
-        pieces[k] = plan.pieces(axes[k], extents[axes[k]], operands, 0)?;
+        pieces[k] = plan.pieces(axes[k], extents[axes[k]], operands, [0, most])?;
     }
+    check_memory(count(&pieces), operands.len(), most)?;
     let mut choice = vec![0; pieces.len()];
     loop {
         let chosen = choice.iter().zip(&pieces).map(|(&k, list)| &list[k]);
         let (nest, rest) = Nest::new(operands, chosen, &mut plan.tables, blocking);
         push(&mut plan.nests, nest)?;
-        plan.nests.extend(rest);
+        if let Some(rest) = rest {
+            push(&mut plan.nests, rest)?;
+        }
         if crate::grid::advance(&mut choice, |axis| pieces[axis].len()).is_none() {
             return Ok(plan);
         }

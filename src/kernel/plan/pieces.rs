@@ -1,9 +1,11 @@
 //! Cutting axes into pieces in which every operand is affine or follows a table.
 
-use super::{AxisPattern, Loop, Operand, Pattern, PerOperand, Plan, Step, TableRef};
-use crate::error::Result;
+use super::{
+    AxisPattern, Loop, MOST_NESTS, Nest, Operand, Pattern, PerOperand, Plan, Step, TableRef,
+};
+use crate::error::{Error, Result};
 use crate::kernel::TILE;
-use crate::memory::{list, push, try_reserve};
+use crate::memory::{list, push, try_reserve, try_with_capacity};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,17 +16,48 @@ pub(super) struct Piece {
     pub(super) bases: PerOperand<isize>,
 }
 
+/// Refuses more than `most` pieces or nests, and those that there is no memory for: vectors within them cannot be refused
+/// any.
+pub(super) fn check_memory(count: usize, operands: usize, most: usize) -> Result<()> {
+    let bytes = count.saturating_mul(size_of::<Nest>() + 4 * operands * size_of::<Step>());
+    match count {
+        _ if count > most => Err(Error::OutOfMemory { bytes }),
+        _ if count > MOST_NESTS => try_with_capacity::<u8>(bytes).map(drop),
+        _ => Ok(()),
+    }
+}
+
+impl Operand<'_> {
+    /// The same in a box: of a range of each of the first axes, and of all of the others.
+    pub(crate) fn within(&self, ranges: &[Range<usize>]) -> Self {
+        let mut own = self.clone();
+        for (axis, range) in own.axes.iter_mut().zip(ranges) {
+            let start = position(axis, range.start);
+            match &mut axis.pattern {
+                Pattern::Linear => {
+                    let away = axis.stride.wrapping_mul(start as isize);
+                    own.base = own.base.wrapping_add(away);
+                }
+                Pattern::Cyclic { shift, .. } => *shift = start,
+                Pattern::Listed(table) => *table = &table[range.clone()],
+            }
+        }
+        own
+    }
+}
+
 impl<'a> Plan<'a> {
+    /// The pieces of an axis, which has at most so many cuts before a table is made, and pieces.
     pub(super) fn pieces(
         &mut self,
         axis: usize,
         extent: usize,
         operands: &[Operand<'a>],
-        most_cuts: usize,
+        [most_cuts, most_pieces]: [usize; 2],
     ) -> Result<Vec<Piece>> {
         let patterns: PerOperand<AxisPattern<'a>> =
             operands.iter().map(|operand| operand.axes[axis]).collect();
-        let limits = Limits { most_cuts, is_long: extent > LONGEST };
+        let limits = Limits { most_cuts, most_pieces, is_long: extent > LONGEST };
         let mut pieces = Vec::new();
         self.add_pieces(&patterns, 0..extent, limits, &mut pieces)?;
         Ok(pieces)
@@ -61,6 +94,8 @@ impl<'a> Plan<'a> {
         let cuts_serve =
             period.is_none_or(|period| period > LONGEST && period / INDEXES_PER_CUT > cuts_left);
         if cuts_serve && !seldom.is_empty() {
+            let count = cuts_left.saturating_add(pieces.len());
+            check_memory(count, patterns.len(), limits.most_pieces)?;
             for segment in segments(&cuts(&seldom, digits.clone())?, &digits) {
                 self.add_pieces(patterns, segment, limits, pieces)?;
             }
@@ -115,7 +150,7 @@ impl<'a> Plan<'a> {
         for pattern in patterns {
             let (base, step) = match pattern.pattern {
                 Pattern::Listed(table) => {
-                    (0, self.listed(pattern.stride, Cow::Borrowed(&table[digits.clone()])))
+                    (0, self.listed(pattern.stride, Cow::Borrowed(&table[digits.clone()]))?)
                 }
                 Pattern::Cyclic { period, step, .. } if wraps(pattern, &digits) > 0 => {
                     let (mut next, step) = (position(pattern, digits.start), step % period);
@@ -125,7 +160,7 @@ impl<'a> Plan<'a> {
                         next = if step < left { next + step } else { step - left };
                         position
                     }))?;
-                    (0, self.listed(pattern.stride, Cow::Owned(table)))
+                    (0, self.listed(pattern.stride, Cow::Owned(table))?)
                 }
                 Pattern::Cyclic { step, .. } => {
                     let stride = pattern.stride.wrapping_mul(step as isize);
@@ -139,9 +174,9 @@ impl<'a> Plan<'a> {
         Ok(Piece { loops: smallvec![Loop { extent: digits.len(), steps }], bases })
     }
 
-    fn listed(&mut self, stride: isize, table: Cow<'a, [usize]>) -> Step {
-        self.tables.push(table);
-        Step { stride, table: Some(TableRef { index: self.tables.len() - 1, start: 0 }) }
+    fn listed(&mut self, stride: isize, table: Cow<'a, [usize]>) -> Result<Step> {
+        push(&mut self.tables, table)?;
+        Ok(Step { stride, table: Some(TableRef { index: self.tables.len() - 1, start: 0 }) })
     }
 }
 
@@ -181,6 +216,8 @@ const INDEXES_PER_CUT: usize = 64;
 struct Limits {
     /// Most cuts where operands wrap before a table is made.
     most_cuts: usize,
+    /// Most pieces.
+    most_pieces: usize,
     /// Whether the axis is longer than [`LONGEST`].
     is_long: bool,
 }

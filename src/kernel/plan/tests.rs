@@ -306,3 +306,41 @@ fn plans_of_many_cut_axes_end() {
     assert!(plan.nests.len() <= 64, "{}", plan.nests.len());
     assert_eq!(plan.nests.iter().map(Nest::count).sum::<usize>(), 729 * 21_000);
 }
+
+/// Several operands that wrap here and there along long axes: pieces of each axis multiply.
+#[test]
+fn plans_of_too_many_nests_are_refused() {
+    let refused = |most: usize, n: usize, rank: usize, periods: &[usize]| {
+        let strides = vec![1; rank];
+        let mut operands = vec![linear(0, &strides)];
+        for axis in 0..rank {
+            let cyclic = |&period| Pattern::Cyclic { period, shift: 0, step: 1 };
+            operands
+                .extend(periods.iter().map(|period| with_pattern(&strides, axis, cyclic(period))));
+        }
+        let planned = plan_at_most(most, &vec![n; rank], &operands, BLOCKING);
+        matches!(planned, Err(crate::Error::OutOfMemory { .. }))
+    };
+    assert!(refused(1 << 16, (1 << 20) + 4096, 2, &[4096, 4099]));
+    assert!(refused(MOST_PIECES, 1 << 40, 1, &[4096, 4099, 4103]));
+    assert!(!refused(1 << 16, (1 << 20) + 4096, 1, &[4096, 4099]));
+}
+
+/// A box of any operand is planned as the same elements of all.
+#[test]
+fn boxes_of_operands_are_parts_of_them() {
+    let output = linear(0, &[12, 1]);
+    let mut leaf = linear(7, &[100, -3]);
+    leaf.axes[0].pattern = Pattern::Listed(&[3, 0, 0, 2, 1]);
+    leaf.axes[1].pattern = Pattern::Cyclic { period: 5, shift: 3, step: 2 };
+    let flat = linear(5, &[-40, 2]);
+    for leaf in [leaf, flat] {
+        let mut whole = visited(&planned(&[5, 12], &[output.clone(), leaf.clone()], BLOCKING));
+        whole.retain(|(at, _)| (1..4).contains(&(at / 12)) && (2..9).contains(&(at % 12)));
+        let operands = [&output, &leaf].map(|operand| operand.within(&[1..4, 2..9]));
+        let mut part = visited(&planned(&[3, 7], &operands, BLOCKING));
+        whole.sort_unstable();
+        part.sort_unstable();
+        assert_eq!(part, whole);
+    }
+}

@@ -215,3 +215,22 @@ fn what_fails_once_is_told_in_the_result() {
     }
     assert!(told > 0);
 }
+
+/// A sum of `[n, n]` numbers of a few, whose nests are more than can be made: operands wrap at different places.
+#[test]
+fn faults_of_very_many_nests_are_found_in_parts() {
+    let n = (1 << 20) + 4096;
+    let rows = |period: usize| {
+        let all = Tensor::from((0..period as i64).collect::<Vec<_>>());
+        all.broadcast([(n / period + 1) * period]).unwrap().slice(0, 0..n).unwrap()
+    };
+    let (a, b) = (rows(4096), rows(4099));
+    let columns = a.view().insert_axis(1).unwrap() + b.view().insert_axis(1).unwrap();
+    let e = &a + &b + columns;
+    let shown = e.explain().unwrap();
+    let planned = "planned: the first 15790080 elements, as all have very many nests";
+    assert!(shown.lines().contains(&planned.to_string()), "{shown}");
+    let error = e.view().cast::<u8>().sum(..).item().unwrap_err();
+    let (index, value) = (vec![0, 128], "256".to_string());
+    assert_eq!(error, Error::Cast { index, value, target: "u8" });
+}
