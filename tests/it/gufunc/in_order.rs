@@ -108,7 +108,7 @@ fn operands_in_order_are_as_others() {
             let found = f.call([&a, &b]).eval();
             let found = found.map(|[out]| (out.shape(), out.to_vec().expect("elements")));
             assert_eq!(found, expected, "case {case}");
-            assert_eq!(f.call([&a, &b]).to_vec(), expected.clone().map(|(_, elements)| elements));
+            assert_eq!(f.call([&a, &b]).to_vec(), expected.clone().map(|(_, found)| found));
             let Ok(shapes) = f.call([&a, &b]).shapes() else { continue };
             let shape = &shapes.outputs[0];
             // Into all of a tensor, into a part of it that is row-major, into one that is not.
@@ -116,8 +116,8 @@ fn operands_in_order_are_as_others() {
             longer.insert(0, 3);
             let mut out = Tensor::full(&longer[..], -7).expect("an output");
             let assigned = f.call([&a, &b]).assign_to(&mut part(out.view_mut(), 0, 1));
-            let part = part(out.view(), 0, 1).to_vec().expect("elements");
-            assert_eq!(assigned.map(|()| part), expected.clone().map(|(_, elements)| elements));
+            let elements = part(out.view(), 0, 1).to_vec().expect("elements");
+            assert_eq!(assigned.map(|()| elements), expected.clone().map(|(_, found)| found));
             for rest in [0, 2] {
                 let rest = part(out.view(), 0, rest).to_vec().expect("elements");
                 assert!(rest.iter().all(|x| *x == -7), "case {case}");
@@ -127,8 +127,8 @@ fn operands_in_order_are_as_others() {
             let mut out = Tensor::full(&longer[..], -7).expect("an output");
             let last = longer.len() - 1;
             let assigned = f.call([&a, &b]).assign_to(&mut part(out.view_mut(), last, 1));
-            let part = part(out.view(), last, 1).to_vec().expect("elements");
-            assert_eq!(assigned.map(|()| part), expected.clone().map(|(_, elements)| elements));
+            let elements = part(out.view(), last, 1).to_vec().expect("elements");
+            assert_eq!(assigned.map(|()| elements), expected.clone().map(|(_, found)| found));
         }
     }
 }
