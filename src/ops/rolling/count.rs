@@ -1,6 +1,7 @@
 //! Windows with too few elements.
 
-use crate::ops::reduce::{Maybe, Reducer, Undefined};
+use crate::expr::sealed::Sealed;
+use crate::ops::reduce::{Freedom, Maybe, Reducer, Undefined};
 use std::fmt;
 
 /// A fold of those elements that count, or a given result if there are too few.
@@ -18,6 +19,14 @@ pub struct AtLeast<R, T, U> {
 impl<R, T, U> AtLeast<R, T, U> {
     pub(super) fn new(reducer: R, least: usize, otherwise: U, counts: fn(T) -> bool) -> Self {
         Self { reducer: Maybe(reducer), least, otherwise, counts }
+    }
+}
+
+impl<R: Freedom, T, U> Sealed for AtLeast<R, T, U> {}
+
+impl<R: Freedom, T, U> Freedom for AtLeast<R, T, U> {
+    fn with_ddof(self, ddof: usize) -> Self {
+        Self { reducer: self.reducer.with_ddof(ddof), ..self }
     }
 }
 

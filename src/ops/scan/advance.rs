@@ -48,12 +48,14 @@ impl<T: Copy, R: Reducer<T>> Kernel for Advance<'_, '_, '_, T, R> {
                     let carry = carry.as_ref();
                     let found = scan.part(part, places, carry, &mut groups, results);
                     found.filter(|_| gap.is_none() || scan.reverse).and_then(|_| {
-                        let all = (0..part.len()).filter_map(|k| {
+                        let at = |k| {
                             let reason =
                                 scan.reason(part, k, places, carry, before.clone(), results);
                             Some((k, reason?))
-                        });
-                        all.reduce(|gap, found| if scan.reverse { found } else { gap })
+                        };
+                        // From the side of the first place along the axis, as each takes a part.
+                        let mut all = 0..part.len();
+                        if scan.reverse { all.rev().find_map(at) } else { all.find_map(at) }
                     })
                 } else {
                     scan.one_by_one(part, places, carry, results)

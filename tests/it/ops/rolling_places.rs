@@ -1,4 +1,4 @@
-//! Where the extrema of windows are.
+//! Where the extrema of windows are, and what adapters of their folds hand on.
 
 use super::along::{each_lane, in_pools};
 use super::rolling::{EDGES, aligned, windows};
@@ -158,4 +158,26 @@ fn places_in_long_windows_are_those_of_a_queue() {
         let (_, expected) = each_lane(&shape, &data, 0, shape[0] - window + 1, lane);
         assert!(in_pools(|| t.rolling(0, window).argmin().eval()?.to_vec()) == expected);
     }
+}
+
+/// What adapts a reducer hands on the degrees of freedom, in either order.
+#[test]
+fn degrees_of_freedom_pass_through_adapters() {
+    let t = Tensor::from(vec![1.0, 3.0, f64::NAN, 8.0, 2.0]);
+    let bits = |found: lensor::Result<Vec<f64>>| -> Vec<u64> {
+        found.unwrap().into_iter().map(f64::to_bits).collect()
+    };
+    let expected = bits(t.rolling(0, 3).var().ddof(1).at_least(2, -1.0).to_vec());
+    assert_eq!(bits(t.rolling(0, 3).var().at_least(2, -1.0).ddof(1).to_vec()), expected);
+    let expected = bits(t.rolling(0, 3).std().ddof(1).skip_nan(2, -1.0).to_vec());
+    assert_eq!(bits(t.rolling(0, 3).std().skip_nan(2, -1.0).ddof(1).to_vec()), expected);
+    assert_ne!(bits(t.rolling(0, 3).std().skip_nan(2, -1.0).to_vec()), expected);
+    let expected = bits(t.view().slice(0, ..2).unwrap().var(..).ddof(1).map(f64::sqrt).to_vec());
+    assert_eq!(
+        bits(t.view().slice(0, ..2).unwrap().var(..).map(f64::sqrt).ddof(1).to_vec()),
+        expected
+    );
+    assert_eq!(expected, [2_f64.sqrt().to_bits()]);
+    let some = t.fold(.., lensor::reduce::Maybe(lensor::reduce::Variance { ddof: 0 }));
+    assert!(some.ddof(1).item().unwrap().is_some_and(f64::is_nan));
 }

@@ -2,7 +2,7 @@
 
 use super::super::{Reducer, Undefined};
 use super::Freedom;
-use super::adapters::delegate;
+use super::adapters::{Mapped, delegate};
 use crate::expr::sealed::Sealed;
 
 /// A reducer that gives `None` where there is no result, as for the maximum of no elements, instead of an error.
@@ -148,6 +148,14 @@ impl<R, U> Or<R, U> {
     /// `value` where `reducer` folds no elements.
     pub fn new(reducer: R, value: U) -> Self {
         Self { reducer: Maybe(reducer), value }
+    }
+}
+
+impl<R: Freedom, F> Sealed for Mapped<R, F> {}
+
+impl<R: Freedom, F> Freedom for Mapped<R, F> {
+    fn with_ddof(self, ddof: usize) -> Self {
+        Self { reducer: self.reducer.with_ddof(ddof), ..self }
     }
 }
 

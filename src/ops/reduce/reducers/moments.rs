@@ -3,7 +3,7 @@
 use super::super::{Reducer, VisitReducer};
 use super::distances::{NARROW, distances, distances_in_column};
 use super::lanes::{few, in_columns, in_lanes};
-use super::{Filtered, SkipNan};
+use super::{Filtered, Maybe, SkipNan};
 use crate::dtype::Measure;
 use crate::expr::sealed::Sealed;
 
@@ -64,7 +64,7 @@ macro_rules! freedom {
     )* };
 }
 freedom! { Variance StandardDeviation Covariance }
-freedom! { of SkipNan Filtered }
+freedom! { of SkipNan Filtered Maybe }
 
 /// A sum and how many were added.
 #[derive(Debug, Clone, Copy)]
