@@ -224,6 +224,32 @@ fn any_storage_and_empty_sums_are_operands() {
     assert_eq!(einsum("", [Tensor::full([], 3).unwrap()]).item().unwrap(), 3);
 }
 
+/// Where an axis that is summed over has no elements there are no products, not even of what is no number.
+#[test]
+fn sums_of_no_products_are_zero() {
+    let none = Tensor::from(Vec::<f64>::new());
+    let odd = Tensor::from(vec![f64::NAN, f64::INFINITY, 1.0]);
+    assert_eq!(einsum("i,j->j", (&none, &odd)).to_vec().unwrap(), [0.0; 3]);
+    assert_eq!(einsum("j,i->j", (&odd, &none)).to_vec().unwrap(), [0.0; 3]);
+    assert_eq!(einsum("i,j->", (&none, &odd)).item().unwrap(), 0.0);
+    let four = Tensor::from_vec([0, 1, 1, 3], Vec::<f64>::new()).unwrap();
+    let last = odd.view().reshape([3, 1]).unwrap();
+    let sum = einsum("ijkl,lk->kl", (&four, &last));
+    assert_eq!(sum.to_vec().unwrap(), [0.0; 3]);
+    assert_eq!((&sum + 1.0).to_vec().unwrap(), [1.0; 3]);
+    let turned = einsum("i,jk->kj", (&none, &last)).eval().unwrap();
+    assert_eq!((turned.shape().to_vec(), turned.to_vec().unwrap()), (vec![1, 3], vec![0.0; 3]));
+    // Nor is anything read.
+    let faulty = 1 / Tensor::from(vec![0, 1]);
+    let none = Tensor::from(Vec::<i32>::new());
+    let sum = einsum("i,j->j", (&none, &faulty));
+    assert_eq!(sum.to_vec().unwrap(), [0, 0]);
+    let text = sum.explain().unwrap().to_string();
+    assert!(text.contains("zeros: an axis that is summed over has no elements"), "{text}");
+    // An axis of the result without elements is none.
+    assert_eq!(einsum("i,j->i", (&none, Tensor::from(vec![1, 2]))).shape().unwrap(), [0]);
+}
+
 #[track_caller]
 fn flawed(subscripts: &str, shapes: &[&[usize]], flaw: SubscriptsFlaw, text: &str) {
     let operands: Vec<_> = shapes.iter().map(|&shape| Tensor::full(shape, 1).unwrap()).collect();

@@ -34,7 +34,10 @@ use std::mem::MaybeUninit;
 /// Operands are a tuple of one to six, an array or a `Vec` of what can stand in expressions, all of one element type.
 /// What has several is multiplied pair by pair, and rounded to its type, each time the two that give the smallest
 /// result; pairs are products of matrices as [`matmul`](super::Linalg::matmul) computes them, and nothing else is
-/// copied but their results. The time to choose the pairs is cubic in the number of operands, seconds for a thousand.
+/// copied but their results. What one operand alone has of axes that are summed over is summed up first, so that where
+/// elements or sums are infinite the result may be another than that of term by term: infinite, for example, where two
+/// terms are infinities of opposite signs. A sum over an axis without elements is 0, whatever else there is, and no
+/// element is read. The time to choose the pairs is cubic in the number of operands, seconds for a thousand.
 /// Integers wrap. Sparse operands are read as dense ones, up to 2^33 elements, see [`Lazy::densely`];
 /// [`Tensor::times_dense`], [`Tensor::times_sparse`] and [`Tensor::contract`] multiply entries.
 ///
@@ -324,6 +327,10 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
         if out.is_empty() {
             return Filled::nothing(out);
         }
+        if self.plan()?.is_empty_sum {
+            let zero = T::one().minus(T::one());
+            return fill_all(&Tensor::constant(self.shape()?, zero)?.lazy().0, out);
+        }
         self.fill_terms(out).map_err(|error| {
             // That of an element of a view is told as that of the operand.
             let mut operands = self.operands.iter();
@@ -363,8 +370,13 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
                 threads = kernel::threads();
             }
         }
-        if plan.steps.is_empty() {
+        if plan.is_empty_sum {
+            lines.push("zeros: an axis that is summed over has no elements".into());
+            read = 0;
+        } else if plan.steps.is_empty() {
             lines.push("copied: nothing is summed".into());
+        }
+        if plan.steps.is_empty() {
             written = plan.count(&plan.result).saturating_mul(size_of::<T>());
         }
         let what = format!("sum of products of {element} {shapes:?} to {:?}", self.shape()?);

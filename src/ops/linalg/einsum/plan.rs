@@ -69,6 +69,8 @@ pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
     /// Axes of the result.
     pub(super) result: Labels,
+    /// Whether an axis that is summed over has no elements: there are no products, and no steps.
+    pub(super) is_empty_sum: bool,
     /// Extents by label.
     extents: Vec<usize>,
 }
@@ -117,6 +119,7 @@ impl Plan {
             labels: Vec::new(),
             steps: Vec::new(),
             result,
+            is_empty_sum: false,
             extents: extents(&labels, shapes, &ellipsis)?,
         };
         for (axes, shape) in labels.iter_mut().zip(shapes) {
@@ -128,6 +131,11 @@ impl Plan {
             plan.pair(&mut labels)?;
         }
         plan.shape(&plan.result)?.count()?;
+        let mut summed = plan.labels.iter().flatten().filter(|label| !plan.result.contains(label));
+        if summed.any(|&label| plan.extents[usize::from(label)] == 0) {
+            plan.is_empty_sum = true;
+            plan.steps.clear();
+        }
         Ok(plan)
     }
 
