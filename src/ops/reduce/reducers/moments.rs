@@ -357,7 +357,8 @@ impl<T: Measure> Reducer<(T, T)> for Covariance {
         let (x, y, [mean, other]) = (x.to_f64(), y.to_f64(), state.means);
         state.means =
             [(mean, x), (other, y)].map(|(mean, x)| moved(mean, x, |apart| apart / state.count));
-        state.products += (x - mean) * (y - state.means[1]);
+        // `y` is measured from a mean that it is part of, `x` is not: an infinite one would have a distance.
+        state.products += (x - mean) * (y - state.means[1]) + 0.0 * x;
     }
 
     #[inline(always)]
@@ -375,7 +376,7 @@ impl<T: Measure> Reducer<(T, T)> for Covariance {
         T::of_f64(if freedom > 0.0 { state.products / freedom } else { f64::NAN })
     }
 
-    /// Distances from the first pair, as those of [`Variance`]; one by one where their products are too large.
+    /// Distances from the first pair, as those of [`Variance`]; one by one where their products are too large, or none.
     #[inline(always)]
     fn fold(&self, run: &[(T, T)], _position: usize) -> CoMoments {
         let base = [run[0].0.to_f64(), run[0].1.to_f64()];
@@ -384,7 +385,7 @@ impl<T: Measure> Reducer<(T, T)> for Covariance {
         let [xs, ys, products] = [sum(run, x), sum(run, y), sum(run, |pair| x(pair) * y(pair))];
         let count = run.len() as f64;
         let products = products - xs * (ys / count);
-        if products.is_nan() {
+        if !products.is_finite() {
             let mut all = self.first(run[0]);
             run[1..].iter().for_each(|&pair| self.step(&mut all, pair));
             return all;

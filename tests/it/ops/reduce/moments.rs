@@ -77,3 +77,21 @@ fn covariances_of_extremes_are_the_same_in_every_way() {
     let narrow: Vec<f64> = (0..64).map(|k| 1e15 + f64::from(k % 2)).collect();
     assert_eq!(covariances(&narrow, &narrow), [0.25; 10]);
 }
+
+/// In either operand, beside whatever other one.
+#[test]
+fn infinite_elements_have_no_covariance() {
+    let beside = [vec![0.0, 1.0], vec![1.0, 0.0], vec![2.0, 2.0], vec![0.0, 1.0, -5.0]];
+    let long: Vec<f64> = (0..70).map(|k| f64::from(k % 7) - 2.0).collect();
+    for y in beside.into_iter().chain([long]) {
+        for at in [0, 1, y.len() / 2, y.len() - 1] {
+            for infinity in [f64::INFINITY, f64::NEG_INFINITY] {
+                let mut x = vec![1.0; y.len()];
+                x[at] = infinity;
+                for found in [covariances(&x, &y), covariances(&y, &x), covariances(&x, &x)] {
+                    assert!(found.iter().all(|x| x.is_nan()), "{x:?} {y:?}: {found:?}");
+                }
+            }
+        }
+    }
+}
