@@ -37,7 +37,7 @@ where
 
 /// Floats have at most 8 digits after the point, and no more than tell them from all others, as in NumPy; `{:.3}`
 /// shows 3, `{:?}` all of them. Where one of the elements shown is less than 0.0001 or at least 1e16, all have exponents,
-/// as with `{:e}`.
+/// as with `{:e}`. Parts of complex numbers are such floats.
 ///
 /// ```
 /// use lensor::Tensor;
@@ -61,8 +61,10 @@ where
 pub(crate) fn texts<T: Display>(all: &[Option<T>], precision: Option<usize>) -> Vec<String> {
     match precision {
         Some(digits) => each(all, |x| format!("{x:.digits$}")),
-        None if is_float::<T>() => floats(all),
-        None => each(all, T::to_string),
+        None => match Kind::of::<T>() {
+            Some(kind) => kind.texts(all, false, &T::to_string, &|x| format!("{x:.DIGITS$}")),
+            None => each(all, T::to_string),
+        },
     }
 }
 
@@ -81,11 +83,13 @@ where
 {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let precision = f.precision();
-        let show = |x: &S::Elem| match precision {
-            Some(digits) => format!("{x:.digits$e}"),
-            None => rounded(format!("{x:e}"), &|| format!("{x:.DIGITS$e}")),
-        };
-        render(self, f, |elements| each(elements, show))
+        let shortest = |x: &S::Elem| format!("{x:e}");
+        let cut = |x: &S::Elem| format!("{x:.DIGITS$e}");
+        render(self, f, |all| match (precision, Kind::of::<S::Elem>()) {
+            (Some(digits), _) => each(all, |x| format!("{x:.digits$e}")),
+            (None, Some(kind)) => kind.texts(all, true, &shortest, &cut),
+            (None, None) => each(all, |x| rounded(shortest(x), &|| cut(x))),
+        })
     }
 }
 
@@ -95,21 +99,96 @@ pub(crate) fn each<T>(elements: &[Option<T>], show: impl Fn(&T) -> String) -> Ve
     elements.iter().map(show).collect()
 }
 
-/// Whether elements are floats: asked by name, as any type that has a text can be shown.
-fn is_float<T>() -> bool {
-    let name = std::any::type_name::<T>().rsplit("::").next();
-    matches!(name, Some("f32" | "f64" | "f16" | "bf16"))
+/// What floats elements are made of: asked by name, as any type that has a text can be shown.
+#[derive(Clone, Copy)]
+enum Kind {
+    Float,
+    /// Numbers from a power of two to the next one lie 2^-`bits` of it apart, but at least 2^`least`.
+    Half {
+        bits: i32,
+        least: i32,
+    },
+    Complex,
 }
 
-fn floats<T: Display>(elements: &[Option<T>]) -> Vec<String> {
-    let number = |x: &T| x.to_string().parse::<f64>().ok();
-    let sizes = elements.iter().flatten().filter_map(number).map(f64::abs);
-    let mut sizes = sizes.filter(|x| x.is_finite() && *x > 0.0);
-    let has_exponents = sizes.any(|x| !(1e-4..1e16).contains(&x));
-    each(elements, |x| match number(x).filter(|_| has_exponents) {
-        Some(x) if x.is_finite() => rounded(format!("{x:e}"), &|| format!("{x:.DIGITS$e}")),
-        _ => rounded(x.to_string(), &|| format!("{x:.DIGITS$}")),
-    })
+impl Kind {
+    fn of<T>() -> Option<Self> {
+        match std::any::type_name::<T>().rsplit("::").next()? {
+            "f32" | "f64" => Some(Self::Float),
+            "f16" => Some(Self::Half { bits: 10, least: -24 }),
+            "bf16" => Some(Self::Half { bits: 7, least: -133 }),
+            "Complex<f32>" | "Complex<f64>" => Some(Self::Complex),
+            _ => None,
+        }
+    }
+
+    /// The texts of elements, all of them with exponents, or where one needs one. `shortest` gives the text with all
+    /// digits, `cut` that with as many as are shown.
+    fn texts<T>(
+        self,
+        elements: &[Option<T>],
+        exponents: bool,
+        shortest: &dyn Fn(&T) -> String,
+        cut: &dyn Fn(&T) -> String,
+    ) -> Vec<String> {
+        let number = |part: &String| part.parse::<f64>().ok();
+        let parts = elements.iter().flatten().flat_map(|x| self.parts(shortest(x)));
+        let mut sizes = parts.filter_map(|part| number(&part)).map(f64::abs);
+        let is_far = |x: f64| x.is_finite() && x > 0.0 && !(1e-4..1e16).contains(&x);
+        let has_exponents = exponents || sizes.any(is_far);
+        each(elements, |x| {
+            let (parts, cuts) = (self.parts(shortest(x)), self.parts(cut(x)));
+            let end = if parts.len() > 1 { "i" } else { "" };
+            let shown = parts.into_iter().zip(cuts).map(|(part, cut)| match number(&part) {
+                Some(x) if has_exponents && x.is_finite() => {
+                    let sign = if part.starts_with('+') { "+" } else { "" };
+                    format!("{sign}{}", rounded(format!("{x:e}"), &|| format!("{x:.DIGITS$e}")))
+                }
+                _ => rounded(part, &|| cut.clone()),
+            });
+            shown.chain([end.into()]).collect::<String>()
+        })
+    }
+
+    /// The floats in the text of an element, the second with its sign.
+    fn parts(self, text: String) -> Vec<String> {
+        match self {
+            Self::Float => vec![text],
+            // A text of as many digits as tell floats of 32 bits apart.
+            Self::Half { bits, least } => match text.parse::<f32>() {
+                Ok(x) if x.is_finite() && x != 0.0 => {
+                    vec![fewest_digits(x.into(), bits, least).to_string()]
+                }
+                _ => vec![text],
+            },
+            Self::Complex => complex_parts(&text).map_or_else(|| vec![text], Vec::from),
+        }
+    }
+}
+
+/// The two floats in a text such as `1-2i`; `None` if it is no such text.
+fn complex_parts(text: &str) -> Option<[String; 2]> {
+    let text = text.strip_suffix('i')?;
+    let mut signs = text.match_indices(['+', '-']).map(|(at, _)| at);
+    let (re, im) = text.split_at(signs.find(|&at| at > 0 && !text[..at].ends_with('e'))?);
+    // A zero may bring its own sign.
+    let im = if im.starts_with("+-") { &im[1..] } else { im };
+    let are_numbers = [re, im].iter().all(|part| part.parse::<f64>().is_ok());
+    are_numbers.then(|| [re.into(), im.into()])
+}
+
+/// The number of fewest digits that a half is the nearest one to, see [`Kind::Half`].
+fn fewest_digits(x: f64, bits: i32, least: i32) -> f64 {
+    let exponent = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    let gap = 2_f64.powi((exponent - bits).max(least));
+    // Below a power of two numbers lie twice as close.
+    let below = if x.to_bits() << 12 == 0 { gap / 2.0 } else { gap };
+    let is_near = |near: &f64| {
+        let apart = near.abs() - x.abs();
+        if apart < 0.0 { -apart < below / 2.0 } else { apart < gap / 2.0 }
+    };
+    let mut all = (0..DIGITS).map(|digits| format!("{x:.digits$e}").parse().unwrap_or(x));
+    all.find(is_near).unwrap_or(x)
 }
 
 /// The shortest text of a number, or if that has more than [`DIGITS`] digits after the point, the one with as many,

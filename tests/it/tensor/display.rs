@@ -81,6 +81,68 @@ fn a_precision_is_taken_as_it_is_and_debug_shows_all() {
     assert_eq!(ints.to_string(), "[         1, 1000000000]");
 }
 
+/// Parts of complex numbers are printed as floats are.
+#[cfg(feature = "complex")]
+#[test]
+fn parts_of_complex_numbers_are_floats() {
+    use num_complex::{Complex32, Complex64};
+    let noise = Tensor::from(vec![Complex64::new(1e-17, 1.0), Complex64::new(2.0, -1e-300)]);
+    assert_eq!(noise.to_string(), "[ 1e-17+1e0i, 2e0-1e-300i]");
+    let thirds =
+        Tensor::from(vec![Complex64::new(1.0 / 3.0, -2.0 / 3.0), Complex64::new(0.5, 0.0)]);
+    assert_eq!(thirds.to_string(), format!("[0.33333333-0.66666667i, {:>22}]", "0.5+0i"));
+    assert_eq!(format!("{thirds:.1}"), "[0.3-0.7i, 0.5+0.0i]");
+    let shown = |re: f64, im: f64| Tensor::full([], Complex64::new(re, im)).unwrap().to_string();
+    assert_eq!(shown(-1.5, -2.25), "-1.5-2.25i");
+    assert_eq!(shown(-1.5, -0.0), "-1.5-0i");
+    assert_eq!(shown(f64::NAN, f64::INFINITY), "NaN+infi");
+    assert_eq!(shown(f64::NEG_INFINITY, 1e20), "-inf+1e20i");
+    assert_eq!(shown(0.1 + 0.2, 123456789.125), "0.3+123456789.125i");
+    let single = Tensor::from(vec![Complex32::new(0.1, 1.0 / 3.0)]);
+    assert_eq!(single.to_string(), "[0.1+0.33333334i]");
+    let small =
+        Tensor::from(vec![Complex64::new(-1.0 / 3.0, 2e-9 / 3.0), Complex64::new(1.0, -7.0)]);
+    assert_eq!(
+        format!("{small:e}"),
+        format!("[-3.33333333e-1+6.66666667e-10i, {:>30}]", "1e0-7e0i")
+    );
+    let whole = Tensor::from(vec![num_complex::Complex::new(1_i32, -2)]);
+    assert_eq!(whole.to_string(), "[1-2i]");
+}
+
+/// Halves have no more digits than tell them apart.
+#[cfg(feature = "half")]
+#[test]
+fn halves_have_the_digits_of_halves() {
+    use half::{bf16, f16};
+    let t = |data: &[f64]| Tensor::from(data.iter().map(|&x| f16::from_f64(x)).collect::<Vec<_>>());
+    assert_eq!(t(&[0.1, 0.3]).to_string(), "[0.1, 0.3]");
+    assert_eq!(t(&[1.0 / 3.0, 2.0, -65504.0]).to_string(), "[0.3333,      2, -65500]");
+    assert_eq!(t(&[6e-8, 1.0, 0.0]).to_string(), "[6e-8,  1e0,  0e0]");
+    assert_eq!(t(&[f64::NAN, f64::INFINITY, -0.0]).to_string(), "[NaN, inf,  -0]");
+    assert_eq!(format!("{:e}", t(&[0.1, 1500.0])), "[ 1e-1, 1.5e3]");
+    assert_eq!(format!("{:.3}", t(&[0.5])), "[0.500]");
+    let brain = |x: f64| Tensor::full([], bf16::from_f64(x)).unwrap().to_string();
+    assert_eq!([brain(0.1), brain(0.2), brain(3e38)], ["0.1", "0.2", "3e38"]);
+    let digits = |text: &str| {
+        let number = text.split('e').next().unwrap().trim_start_matches(['-', '0', '.']);
+        number.trim_end_matches('0').chars().filter(char::is_ascii_digit).count()
+    };
+    for bits in (0..u16::MAX).step_by(131) {
+        let (x, y) = (f16::from_bits(bits), bf16::from_bits(bits));
+        if x.is_finite() {
+            let text = Tensor::full([], x).unwrap().to_string();
+            assert_eq!(f16::from_f64(text.parse().unwrap()), x, "{text}");
+            assert!(digits(&text) <= 5, "{text}");
+        }
+        if y.is_finite() {
+            let text = Tensor::full([], y).unwrap().to_string();
+            assert_eq!(bf16::from_f64(text.parse().unwrap()), y, "{text}");
+            assert!(digits(&text) <= 4, "{text}");
+        }
+    }
+}
+
 /// Texts longer than the 16 bits of a width.
 #[test]
 fn long_texts_are_shown_whole() {
