@@ -430,7 +430,7 @@ pub enum Error {
         wrong: Option<usize>,
     },
     /// A range that cannot be cut into bins.
-    #[error("cannot cut the range from {low} to {high} into {count} bins")]
+    #[error("cannot cut the range from {low:?} to {high:?} into {count} bins")]
     BinRange {
         /// Lower end.
         low: f64,

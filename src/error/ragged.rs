@@ -19,6 +19,10 @@ pub(super) fn extents(shape: &[usize]) -> String {
 /// An axis that cannot cross one whose rows differ in length, or is one where none may be.
 pub(super) fn crossing(axis: usize, crossed: usize) -> String {
     match axis == crossed {
+        // Nothing is in front of it, so there is one row.
+        true if axis == 0 => {
+            "axis 0 is one row of any length: `as_fixed(0)` makes it a fixed axis".into()
+        }
         true => {
             format!(
                 "axis {axis} has rows that differ in length: `padded` or `as_fixed` makes it a fixed axis"

@@ -120,7 +120,8 @@ macro_rules! ragged_results {
             if result.is_packed()? { Ok(result.content.into_storage()) } else { result.to_vec() }
         }
 
-        /// Computes all elements into a tensor, if no axis is var.
+        /// Computes all elements into a tensor, if no axis is var. Where all rows are as long, as the one row that a fold
+        /// of axis 0 gives, `as_fixed` makes their axis a fixed one first.
         ///
         /// # Errors
         ///
@@ -131,6 +132,7 @@ macro_rules! ragged_results {
         /// use lensor::ragged::{Ragged, ReduceRagged};
         /// let r = Ragged::from_nested(vec![vec![1_i64, 2], vec![3]])?;
         /// assert_eq!(r.sum(1).eval_dense()?.to_vec()?, [3, 3]);
+        /// assert_eq!(r.sum(0).as_fixed(0)?.eval_dense()?.to_vec()?, [4, 2]);
         /// assert!(matches!((&r * 10).eval_dense(), Err(Error::RaggedAxes { axis: 1, .. })));
         /// # Ok::<(), Error>(())
         /// ```

@@ -119,7 +119,7 @@ impl Header {
         let truncated = Error::Truncated { expected: end as u64, found: bytes.len() as u64 };
         let fields = parse::parse(bytes.get(..end).ok_or(truncated)?, start)?;
         let (dtype, order) = element_type(&fields.descr).ok_or(Error::ElementType {
-            expected: "bool, integer, float or complex (f16 and complex by their features)",
+            expected: "bool, integer, float (a half by feature `half`) or complex (by feature `complex`)",
             found: fields.descr,
         })?;
         Self::with_offset(dtype, order, fields.fortran, fields.shape, end)

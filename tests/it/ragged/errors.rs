@@ -278,7 +278,11 @@ fn axes_that_cannot_cross() {
     assert!(matches!(deep().padded(2, None, 0), Err(Error::RaggedAxes { .. })));
     assert!(matches!(deep().mask(1), Err(Error::RaggedAxes { .. })));
     let one = Ragged::new([], table(&[1, 3]), content()).unwrap();
-    fails(one.nest([1], table(&[0, 1])), crosses(0, 0), &alone(0));
+    let row = "axis 0 is one row of any length: `as_fixed(0)` makes it a fixed axis";
+    fails(one.nest([1], table(&[0, 1])), crosses(0, 0), row);
+    fails(rows().sum(0).eval_dense(), crosses(0, 0), row);
+    let sums = rows().sum(0).as_fixed(0).unwrap().eval_dense().unwrap();
+    assert_eq!(sums.to_vec(), rows().sum(0).to_vec());
 }
 
 #[test]

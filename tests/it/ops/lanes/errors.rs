@@ -226,7 +226,12 @@ fn bins_have_ends() {
     fails(
         Uniform::new(0.0, 1.0, 0),
         Error::BinRange { low: 0.0, high: 1.0, count: 0 },
-        "cannot cut the range from 0 to 1 into 0 bins",
+        "cannot cut the range from 0.0 to 1.0 into 0 bins",
+    );
+    fails(
+        Uniform::new(-1.7e308, 1.7e308, 4),
+        Error::BinRange { low: -1.7e308, high: 1.7e308, count: 4 },
+        "cannot cut the range from -1.7e308 to 1.7e308 into 4 bins",
     );
     for (low, high) in [(1.0, 1.0), (2.0, 1.0), (f64::NAN, 1.0), (f64::MIN, f64::MAX)] {
         assert!(Uniform::new(low, high, 3).is_err(), "{low} {high}");
