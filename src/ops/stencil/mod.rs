@@ -43,8 +43,8 @@ use derivative::Kind;
 pub trait Stencil: IntoExpr + Sized {
     /// The derivative along one axis, with the shape of the operand.
     ///
-    /// Inside, it is `(x[i + 1] - x[i - 1]) / (2 h)`, and where the coordinates are given the slope of the
-    /// parabola through three neighbours; at the ends what `edges` says. Follows NumPy's `gradient`.
+    /// Inside, it is `(x[i + 1] - x[i - 1]) / (2 h)`, and where coordinates are given whose distances differ the slope of
+    /// the parabola through three neighbours; at the ends what `edges` says. Follows NumPy's `gradient`.
     ///
     /// # Errors
     ///

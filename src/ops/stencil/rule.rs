@@ -92,16 +92,13 @@ impl<'s, T: Real> Rule<'s, T> {
         axis: usize,
         extent: usize,
         order: DerivativeOrder,
-        Checked { spacing, repeated }: &'s Checked<T>,
+        Checked { spacing, coordinates, repeated }: &'s Checked<T>,
     ) -> Result<Self> {
         let window = if order == DerivativeOrder::First(EdgeOrder::First) { 2 } else { 3 };
         if extent < window {
             return Err(Error::Window { axis, window, extent });
         }
-        if let Spacing::At(coordinates) = spacing
-            && coordinates.len() != extent
-        {
-            let found = coordinates.len();
+        if let Some(found) = coordinates.filter(|&found| found != extent) {
             return Err(Error::ListLength { what: "coordinates", axis, extent, found });
         }
         match *repeated {

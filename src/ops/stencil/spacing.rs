@@ -12,26 +12,42 @@ pub enum Spacing<T> {
     /// The same everywhere, not 0.
     Uniform(T),
     /// The differences of these coordinates, one for each index of the axis. They rise or fall; neighbours
-    /// that are equal are refused. One that is NaN or infinite makes the results near it NaN or 0.
+    /// that are equal are refused. One that is NaN or infinite makes the results near it NaN or 0. Where all differences
+    /// are the same number, exactly, it is that of [`Self::Uniform`].
     At(Vec<T>),
 }
 
 /// Distances, looked through once.
 #[derive(Debug, Clone)]
 pub(super) struct Checked<T> {
+    /// Uniform if the differences of coordinates are all the same.
     pub(super) spacing: Spacing<T>,
+    /// How many coordinates were given, if that is what was given.
+    pub(super) coordinates: Option<usize>,
     /// The first coordinate that equals one of the two before it: three neighbours are used together.
     pub(super) repeated: Option<usize>,
 }
 
 impl<T: Real> From<Spacing<T>> for Checked<T> {
     fn from(spacing: Spacing<T>) -> Self {
-        let repeated = match &spacing {
-            Spacing::Uniform(distance) => (*distance == T::one().minus(T::one())).then_some(1),
-            Spacing::At(x) => (1..x.len()).find(|&at| x[at.saturating_sub(2)..at].contains(&x[at])),
+        let (repeated, coordinates, same) = match &spacing {
+            Spacing::Uniform(distance) => {
+                ((*distance == T::one().minus(T::one())).then_some(1), None, None)
+            }
+            Spacing::At(x) => {
+                let is_near = |&at: &usize| x[at.saturating_sub(2)..at].contains(&x[at]);
+                ((1..x.len()).find(is_near), Some(x.len()), same_distance(x))
+            }
         };
-        Self { spacing, repeated }
+        Self { spacing: same.map_or(spacing, Spacing::Uniform), coordinates, repeated }
     }
+}
+
+/// The distance of all neighbours, if it is the same number.
+fn same_distance<T: Real>(x: &[T]) -> Option<T> {
+    let mut distances = x.windows(2).map(|pair| pair[1].minus(pair[0]));
+    let first = distances.next().filter(|distance| distance.is_finite())?;
+    distances.all(|distance| distance == first).then_some(first)
 }
 
 impl<T: Real> From<T> for Spacing<T> {

@@ -479,6 +479,53 @@ fn distances_are_given_in_any_way() {
     assert_eq!(t.laplacian(&uneven).eval(), t.laplacian(uneven).eval());
 }
 
+/// Coordinates at equal distances are that distance, bit by bit, whichever way the derivative is computed.
+#[test]
+fn coordinates_at_equal_distances_are_a_distance() {
+    let same = |found: &[f64], expected: &[f64]| {
+        let bits = |all: &[f64]| all.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        let nan =
+            |all: &[f64]| all.iter().map(|&x| if x.is_nan() { f64::NAN } else { x }).collect();
+        let [found, expected]: [Vec<f64>; 2] = [nan(found), nan(expected)];
+        assert_eq!(bits(&found), bits(&expected));
+    };
+    let line = Tensor::from(vec![1.0, f64::NAN, 3.0, 5.0, 6.0]);
+    let places = [0.0, 1.0, 2.0, 3.0, 4.0];
+    let found = line.derivative(0, places, EdgeOrder::First).to_vec().unwrap();
+    same(&found, &[f64::NAN, 1.0, f64::NAN, 1.5, 1.0]);
+
+    let t = Tensor::from_index([40, 33], |i| ((i[0] * 37 + i[1] * 11) as f64).sin()).unwrap();
+    let at = |n: usize, h: f64| Spacing::At((0..n).map(|k| 2.0 - k as f64 * h).collect());
+    let places = [at(40, 0.375), at(33, -3.0)];
+    let even = [Spacing::Uniform(-0.375), Spacing::Uniform(3.0)];
+    let lazy = &t * 1.0;
+    for edges in EDGES {
+        let expected = t.gradient(&even, edges).eval().unwrap();
+        let vec = expected.to_vec().unwrap();
+        same(&t.gradient(&places, edges).to_vec().unwrap(), &vec);
+        same(&lazy.view().gradient(&places, edges).to_vec().unwrap(), &vec);
+        let mut out = Tensor::full([40, 33, 2], 0.0).unwrap();
+        t.gradient(&places, edges).assign_to(&mut out.view_mut().flip(0).unwrap()).unwrap();
+        same(&out.flip(0).unwrap().to_vec().unwrap(), &vec);
+        for axis in [0, 1] {
+            let found = t.derivative(axis, &places[axis], edges).to_vec().unwrap();
+            same(&found, &t.derivative(axis, &even[axis], edges).to_vec().unwrap());
+            same(&found, &expected.view().select((.., .., axis)).unwrap().to_vec().unwrap());
+        }
+        let hessian = t.hessian(&even, edges).to_vec().unwrap();
+        same(&t.hessian(&places, edges).to_vec().unwrap(), &hessian);
+    }
+    same(&t.laplacian(&places).to_vec().unwrap(), &t.laplacian(&even).to_vec().unwrap());
+    // As many are needed as there are indexes all the same.
+    let missing = t.derivative(0, [0.0, 1.0, 2.0], EdgeOrder::First).shape().unwrap_err();
+    let expected = Error::ListLength { what: "coordinates", axis: 0, extent: 40, found: 3 };
+    assert_eq!(missing, expected);
+    // A distance that is no number is none.
+    let ends = Tensor::from(vec![0.0_f64, 3.0]);
+    let slopes = ends.derivative(0, [-1.5e308, 1.5e308], EdgeOrder::First).to_vec().unwrap();
+    assert!(slopes.iter().all(|slope| (slope / 1e-308 - 1.0).abs() < 1e-14), "{slopes:?}");
+}
+
 /// A scalar has no derivatives, and the sum of none is zero.
 #[test]
 fn a_scalar_has_a_laplacian_of_zero() {
