@@ -29,19 +29,18 @@ impl<'a, T: Copy + Send + Sync + 'a> BoxReader<'a, T> {
     /// Boxes a reader. A box of a box is one box.
     ///
     /// Storage of boxes of storage of boxes, as repeated [`Concat`](super::Concat)enation makes it, nests up to
-    /// 256 deep. A deeper box fails with [`Error::Storage`] at every element, whose source is
-    /// [`Error::TooDeep`]: copy what is in it and go on from there.
+    /// 256 deep. A deeper box, and so each around it, fails with [`Error::Storage`] at every element, whose source is
+    /// [`Error::TooDeep`], and reads nothing: copy what is in it and go on from there.
     pub fn new(reader: impl Reader<Elem = T> + Clone + 'a) -> Self {
         reader.boxed()
     }
 
     /// What [`Self::new`] does for all readers but boxes.
     pub(super) fn around(reader: impl Reader<Elem = T> + Clone + 'a) -> Self {
-        let depth = reader.box_depth() + 1;
-        if depth <= DEPTH_LIMIT {
+        if reader.box_depth() < DEPTH_LIMIT {
             return Self(Box::new(reader));
         }
-        Self(Box::new(TooDeep { len: reader.len(), depth, elem: std::marker::PhantomData }))
+        Self(Box::new(TooDeep { len: reader.len(), elem: std::marker::PhantomData }))
     }
 }
 
@@ -61,12 +60,15 @@ impl<'a, T> Deref for BoxReader<'a, T> {
     }
 }
 
-/// In the place of a box that was too deep: every element fails.
+/// In the place of a box that was too deep, and of all boxes around it: every element fails.
 #[derive(Clone)]
 struct TooDeep<T> {
     len: usize,
-    depth: usize,
     elem: std::marker::PhantomData<T>,
+}
+
+impl<T> TooDeep<T> {
+    const ERROR: Error = Error::TooDeep { depth: DEPTH_LIMIT + 1, limit: DEPTH_LIMIT };
 }
 
 impl<T: Copy + Send + Sync> Reader for TooDeep<T> {
@@ -80,12 +82,15 @@ impl<T: Copy + Send + Sync> Reader for TooDeep<T> {
     ///
     /// Panics: every element fails.
     fn read(&self, address: usize) -> T {
-        let error = Error::TooDeep { depth: self.depth, limit: DEPTH_LIMIT };
-        panic!("cannot read address {address}: {error}")
+        panic!("cannot read address {address}: {}", Self::ERROR)
     }
 
     fn try_read(&self, address: usize) -> Result<T, StorageError> {
-        let error = Error::TooDeep { depth: self.depth, limit: DEPTH_LIMIT };
-        Err(StorageError::new(address, error))
+        Err(StorageError::new(address, Self::ERROR))
+    }
+
+    /// Boxes around it are too deep as well, so that none of what else is in them is read.
+    fn box_depth(&self) -> usize {
+        DEPTH_LIMIT
     }
 }

@@ -13,6 +13,7 @@ use lensor::storage::{Concat, Constant, Indexed, SubBuffer};
 use lensor::tensor::{concat, pad, stack};
 use lensor::{AddressMap, Reader, Result, StorageError, Tensor};
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn full<const N: usize>(shape: [usize; N], value: i32) -> Tensor<Vec<i32>> {
     Tensor::full(shape, value).unwrap()
@@ -385,6 +386,28 @@ fn boxes_of_storage_are_limited() {
         "storage failed at address 0: 257 boxes lie within one another and 256 may: evaluate a part and go on from \
          the result, index [0]"
     );
+}
+
+/// However much deeper, and whatever else is in the boxes around, nothing is read.
+#[test]
+fn boxes_of_storage_that_are_too_deep_read_nothing() {
+    let reads = AtomicUsize::new(0);
+    let read = |address: usize| {
+        reads.fetch_add(1, Ordering::Relaxed);
+        address
+    };
+    let one = Tensor::from_fn([2], read).unwrap();
+    let mut all = one.view().erase();
+    for _ in 1..256 {
+        all = concat(0, [one.view().erase(), all]).unwrap().erase();
+    }
+    for _ in 256..600 {
+        all = concat(0, [one.view().erase(), all]).unwrap().erase();
+        let error = all.view().flip(0).unwrap().to_vec().unwrap_err().to_string();
+        assert!(error.contains("257 boxes lie within one another"), "{error}");
+    }
+    assert!(matches!(all.sum(0).item(), Err(Error::Storage { .. })));
+    assert_eq!(reads.load(Ordering::Relaxed), 0);
 }
 
 macro_rules! nested {
