@@ -115,8 +115,8 @@ where
 
 /// `count` numbers from `start` to `stop` with equal quotients, both included; rank 1.
 ///
-/// Element `i` is `start * (stop / start)^(i / (count - 1))`, the last one `stop` itself. Follows NumPy's
-/// `geomspace`.
+/// Element `i` is `start * (stop / start)^(i / (count - 1))`, the last one `stop` itself. Between powers of ten,
+/// elements that are powers of ten are the numbers of literals, such as `1e-2`. Follows NumPy's `geomspace`.
 ///
 /// # Errors
 ///
@@ -126,6 +126,7 @@ where
 /// ```
 /// use lensor::generate::geomspace;
 /// assert_eq!(geomspace(1.0, 16.0, 5)?.to_vec()?, [1.0, 2.0, 4.0, 8.0, 16.0]);
+/// assert_eq!(geomspace(1e-3, 10.0, 5)?.to_vec()?, [1e-3, 1e-2, 0.1, 1.0, 10.0]);
 /// assert_eq!(
 ///     geomspace(1.0, -1.0, 5).unwrap_err().to_string(),
 ///     "a range from 1.0 to -1.0 by -1.0 is not geometric: the quotient must be positive and finite"
@@ -143,11 +144,60 @@ where
         return Err(range_error(start, stop, stop.over(start), what));
     }
     let last = count.saturating_sub(1).max(1);
+    let tens = Tens::of(first, end);
     Tensor::from_fn(count, move |k| match k {
         0 => start,
         _ if k == last => stop,
-        _ => T::of_f64(between(first, end, k as f64 / last as f64)),
+        _ => {
+            let ten = tens.and_then(|tens| tens.between(first, k as f64, last as f64));
+            T::of_f64(ten.unwrap_or_else(|| between(first, end, k as f64 / last as f64)))
+        }
     })
+}
+
+/// Ends whose quotient is a power of ten.
+#[derive(Clone, Copy)]
+struct Tens {
+    /// The exponent of the first end, if that is a power of ten.
+    first: Option<i32>,
+    quotient: i32,
+}
+
+impl Tens {
+    fn of(first: f64, end: f64) -> Option<Self> {
+        let quotient = end / first;
+        let (first, end) = (exponent_of_ten(first), exponent_of_ten(end));
+        let quotient = match first.zip(end) {
+            Some((first, end)) => end - first,
+            None => exponent_of_ten(quotient).filter(|_| quotient.is_normal())?,
+        };
+        Some(Self { first, quotient })
+    }
+
+    /// Element `k` of those from the first, which is element 0, if their quotient is a power of ten.
+    fn between(self, first: f64, k: f64, last: f64) -> Option<f64> {
+        let exponent = f64::from(self.quotient) * k / last;
+        if exponent.fract() != 0.0 {
+            return None;
+        }
+        let exponent = exponent as i32;
+        Some(match self.first {
+            Some(own) => power_of_ten(own + exponent).copysign(first),
+            None if exponent < 0 => first / power_of_ten(-exponent),
+            None => first * power_of_ten(exponent),
+        })
+    }
+}
+
+/// The exponent of the power of ten that a number other than 0 is nearest to, if no number is nearer.
+fn exponent_of_ten(x: f64) -> Option<i32> {
+    let exponent = Real::log10(x.abs()).round() as i32;
+    (x.is_finite() && power_of_ten(exponent) == x.abs()).then_some(exponent)
+}
+
+/// The number that is nearest to a power of ten.
+fn power_of_ten(exponent: i32) -> f64 {
+    format!("1e{exponent}").parse().unwrap_or(f64::NAN)
 }
 
 /// `first * (end / first)^part`, of numbers of one sign, computed as `f64` as small types have few quotients.

@@ -135,6 +135,31 @@ fn spaces_are_those_of_numpy() {
     assert_eq!(linspace_open(1.0, 2.0, 0).unwrap().len(), 0);
 }
 
+/// Powers of ten between powers of ten are the numbers of literals.
+#[test]
+fn geometric_tens_are_exact() {
+    for (low, high) in [(0, 3), (-3, 3), (-7, 15), (-30, 19), (-160, 160), (-323, 308), (2, 51)] {
+        let literal = |exponent: i32| format!("1e{exponent}").parse::<f64>().unwrap();
+        let expected: Vec<f64> = (low..=high).map(literal).collect();
+        let rising = geomspace(literal(low), literal(high), expected.len()).unwrap();
+        assert_eq!(rising.to_vec().unwrap(), expected);
+        let falling = geomspace(-literal(high), -literal(low), expected.len()).unwrap();
+        let falling = falling.flip(0).unwrap().to_vec().unwrap();
+        assert_eq!(falling, expected.iter().map(|x| -x).collect::<Vec<f64>>());
+        // Every other one lies between two of them.
+        let halves = geomspace(literal(low), literal(high), 2 * expected.len() - 1).unwrap();
+        let halves = halves.to_vec().unwrap();
+        assert_eq!(halves.iter().copied().step_by(2).collect::<Vec<f64>>(), expected);
+        assert!(halves.is_sorted_by(|a, b| a < b), "{halves:?}");
+    }
+    assert_eq!(geomspace(2.0, 2000.0, 4).unwrap().to_vec().unwrap(), [2.0, 20.0, 200.0, 2000.0]);
+    assert_eq!(geomspace(-700.0, -7.0, 3).unwrap().to_vec().unwrap(), [-700.0, -70.0, -7.0]);
+    let single = geomspace(1.0_f32, 1e6, 7).unwrap().to_vec().unwrap();
+    assert_eq!(single, [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6]);
+    assert_eq!(geomspace(1.0, 16.0, 5).unwrap().to_vec().unwrap(), [1.0, 2.0, 4.0, 8.0, 16.0]);
+    assert_eq!(geomspace(10.0, 10.0, 3).unwrap().to_vec().unwrap(), [10.0; 3]);
+}
+
 /// The quotient of the ends need not be a number of their type, nor one of full precision.
 #[test]
 fn far_ends_have_numbers_between_them() {
