@@ -14,6 +14,7 @@ mod real;
 mod same_bits;
 mod sortable;
 mod text;
+mod truth;
 
 pub use arithmetic::{Arithmetic, Bits, DivideBy, Divisor, Order, RoundTo, Signed};
 pub use byte_order::ByteOrder;
@@ -25,6 +26,7 @@ pub use real::Real;
 pub use same_bits::SameBits;
 pub use sortable::{Radix, SortKey, Sortable, WidePair, Words};
 pub use text::TextElement;
+pub use truth::Truth;
 
 mod sealed {
     /// The table of element types is closed: files are parsed by what it says of their sizes.

@@ -129,7 +129,7 @@ pub(super) mod half_precision {
     }
 }
 
-/// Real to complex; complex to real only where the imaginary part is 0.
+/// Real to complex; complex to real only where the imaginary part is 0; complex to `bool`, and back.
 #[cfg(feature = "complex")]
 mod complex {
     use super::Cast;
@@ -139,6 +139,8 @@ mod complex {
         |x| Complex::new(x.cast_unchecked(), 0.0));
     casts!(Complex<f32> Complex<f64> => [Complex<f32> Complex<f64>], total,
         |x| Complex::new(x.re.cast_unchecked(), x.im.cast_unchecked()));
+    casts!(Complex<f32> Complex<f64> => [bool], total, |x| super::is_nonzero(x));
+    casts!(bool => [Complex<f32> Complex<f64>], total, |x| Complex::new(x.cast_unchecked(), 0.0));
 
     macro_rules! to_real {
         ($part:ty: $($real:ty)*) => { $(

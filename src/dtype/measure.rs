@@ -7,7 +7,8 @@ use super::{Real, Sortable};
 /// Statistics are computed in `f64` and given in [`Self::Float`].
 #[diagnostic::on_unimplemented(
     message = "there are no statistics of elements of type `{Self}`",
-    note = "`bool`, integers of up to 64 bits, and floats have: cast first, for example `t.cast::<f64>()`, or convert by `map`"
+    note = "`bool`, integers of up to 64 bits, and floats have: cast first, for example `t.cast::<f64>()`, or convert by `map`",
+    note = "complex numbers become real ones by `map`, for example `z.map(|z| z.norm())`; their mean is `z.sum(..)` over a count"
 )]
 pub trait Measure: Copy + Send + Sync {
     /// What statistics are given in: the type itself for floats, `f64` for others.

@@ -14,7 +14,8 @@ use super::{Measure, Order, Signed};
 #[allow(missing_docs, reason = "the names are those of the functions in std")]
 #[diagnostic::on_unimplemented(
     message = "elements of type `{Self}` have no roots, logarithms, roundings and the like",
-    note = "floats have: cast first, for example `t.cast::<f64>().sqrt()`; in generic code ask for `T: lensor::Float`"
+    note = "floats have: cast first, for example `t.cast::<f64>().sqrt()`; in generic code ask for `T: lensor::Float`",
+    note = "those of complex numbers are taken by `map`, `z.map(|z| z.sqrt())`; these are close where `(&z - &w).map(|d| d.norm())` is close to 0"
 )]
 pub trait Real: Signed + Order + Measure<Float = Self> {
     fn sqrt(self) -> Self;

@@ -78,7 +78,8 @@ macro_rules! elementwise_table {
     ($unary:ident $binary:ident $($prefix:tt)*) => {
         $unary! {
             $($prefix)*
-            /// Absolute value; the smallest integer wraps to itself.
+            /// Absolute value; the smallest integer wraps to itself. Of complex numbers it is complex, with imaginary part 0:
+            /// real ones are `z.map(|z| z.norm())`.
             #[doc(alias = "absolute")]
             abs AbsOp Signed::magnitude -> T, [-1.5, 2.0] => [1.5, 2.0];
             /// -1, 0 or 1 as the sign; zeros and NaN as they are. Complex numbers keep their direction.

@@ -57,7 +57,8 @@ macro_rules! comparisons {
             }
 
             /// Whether elements differ by at most `absolute + relative * |other|`, shapes stretched to one
-            /// another. Equal infinities are close, NaN is close to nothing.
+            /// another. Equal infinities are close, NaN is close to nothing. Complex numbers are close where the lengths
+            /// of their differences, `(&z - &w).map(|d| d.norm())`, are close to 0.
             ///
             /// # Errors
             ///

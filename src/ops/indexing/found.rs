@@ -1,7 +1,7 @@
 //! Where elements are true: their indexes, and the elements there of another operand.
 
 use super::PIECE;
-use crate::dtype::Measure;
+use crate::dtype::Truth;
 use crate::error::Result;
 use crate::expr::{Expr, Lazy, for_each_piece, for_each_stored, goes_by_entries};
 use crate::memory::{append, resize, try_reserve};
@@ -12,7 +12,7 @@ const GROUP: usize = 32;
 
 /// Calls `visit` with the row-major positions of all elements that are neither `false` nor 0, ascending, part after
 /// part.
-pub(super) fn for_each_true<E: Expr<Elem: Measure>>(
+pub(super) fn for_each_true<E: Expr<Elem: Truth>>(
     e: &Lazy<E>,
     shape: &Shape,
     mut visit: impl FnMut(&[usize]) -> Result<()>,
@@ -20,14 +20,14 @@ pub(super) fn for_each_true<E: Expr<Elem: Measure>>(
     let mut places = Vec::new();
     if goes_by_entries(&e.0, shape) {
         let fill = for_each_stored(&e.0, shape, &mut |fill, positions, values| {
-            if fill.is_true() {
+            if fill.is_nonzero() {
                 return Ok(());
             }
             let count = true_ones(values, 0, &mut places)?;
             places[..count].iter_mut().for_each(|place| *place = positions[*place]);
             Ok(visit(&places[..count])?)
         })?;
-        if !fill.is_true() {
+        if !fill.is_nonzero() {
             return Ok(());
         }
     }
@@ -40,19 +40,19 @@ pub(super) fn for_each_true<E: Expr<Elem: Measure>>(
 }
 
 /// Writes the places of elements that are true, the first of which is at `start`, and returns how many they are.
-fn true_ones<T: Measure>(elements: &[T], start: usize, places: &mut Vec<usize>) -> Result<usize> {
+fn true_ones<T: Truth>(elements: &[T], start: usize, places: &mut Vec<usize>) -> Result<usize> {
     if places.len() < elements.len() {
         resize(places, elements.len(), 0)?;
     }
     let mut count = 0;
     for (group, elements) in elements.chunks(GROUP).enumerate() {
-        if !elements.iter().fold(false, |any, element| any | element.is_true()) {
+        if !elements.iter().fold(false, |any, element| any | element.is_nonzero()) {
             continue;
         }
         // Whether a single one is true would be an unpredictable branch.
         for (k, element) in elements.iter().enumerate() {
             places[count] = start + group * GROUP + k;
-            count += usize::from(element.is_true());
+            count += usize::from(element.is_nonzero());
         }
     }
     Ok(count)

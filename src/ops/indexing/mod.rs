@@ -29,7 +29,7 @@ pub(crate) use take::{Source, of_part};
 pub(crate) use write::first_repeat;
 
 use crate::compute::{Deferred, for_operands};
-use crate::dtype::Measure;
+use crate::dtype::Truth;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
@@ -72,7 +72,7 @@ pub trait Indexing: IntoExpr + Sized {
     #[doc(alias = "where")]
     fn nonzero(self) -> Result<Tensor<Vec<usize>>>
     where
-        Self::Elem: Measure,
+        Self::Elem: Truth,
     {
         let e = Lazy(self.into_expr());
         let shape = e.shape()?;

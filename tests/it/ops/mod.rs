@@ -6,6 +6,8 @@ mod along;
 mod assign;
 #[cfg(feature = "quickcheck")]
 mod compare;
+#[cfg(feature = "complex")]
+mod complex;
 mod einsum;
 #[cfg(feature = "quickcheck")]
 mod extract;

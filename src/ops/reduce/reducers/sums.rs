@@ -3,7 +3,7 @@
 use super::super::Reducer;
 use super::by_element::{ProductOf, SumOf};
 use super::lanes::{Apart, apart, few, in_columns, in_lanes, in_pairs};
-use crate::dtype::{Measure, SameBits};
+use crate::dtype::{SameBits, Truth};
 use crate::kernel::{compensate_f32, compensate_f64, prefetch_row};
 use std::array::from_fn;
 
@@ -149,9 +149,9 @@ monoid! { ProductOf:
         |x: num_complex::Complex64, count| power(x, count, |a, b| a * b);
 }
 
-monoid! { Any: {T: Measure} T => bool, false, None, T::is_true, |a: bool, b: bool| a | b, |x: bool, _count| x; }
-monoid! { All: {T: Measure} T => bool, true, None, T::is_true, |a: bool, b: bool| a & b, |x: bool, _count| x; }
-monoid! { CountNonzero: {T: Measure} T => u64, 0, None, |x: T| u64::from(x.is_true()), |a: u64, b: u64| a + b, |x: u64, count| x * count as u64; }
+monoid! { Any: {T: Truth} T => bool, false, None, T::is_nonzero, |a: bool, b: bool| a | b, |x: bool, _count| x; }
+monoid! { All: {T: Truth} T => bool, true, None, T::is_nonzero, |a: bool, b: bool| a & b, |x: bool, _count| x; }
+monoid! { CountNonzero: {T: Truth} T => u64, 0, None, |x: T| u64::from(x.is_nonzero()), |a: u64, b: u64| a + b, |x: u64, count| x * count as u64; }
 
 macro_rules! wrapping {
     ($($element:ty => $total:ty;)*) => {
