@@ -13,6 +13,35 @@ use crate::storage::{Concat, Reader};
 use crate::tensor::Flat;
 use smallvec::SmallVec;
 
+/// What can be joined to others by [`concat()`]: a ragged tensor, or a reference to one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a ragged tensor",
+    note = "an expression is evaluated first: `e.eval()?`; a dense tensor is one by `t.as_ragged()`"
+)]
+pub trait IntoRaggedTensor {
+    /// The storage of its items.
+    type Storage: Reader;
+
+    /// The tensor, or a view of it.
+    fn into_ragged_tensor(self) -> Ragged<Self::Storage>;
+}
+
+impl<S: Reader> IntoRaggedTensor for Ragged<S> {
+    type Storage = S;
+
+    fn into_ragged_tensor(self) -> Self {
+        self
+    }
+}
+
+impl<'a, S: Reader> IntoRaggedTensor for &'a Ragged<S> {
+    type Storage = &'a S;
+
+    fn into_ragged_tensor(self) -> Ragged<&'a S> {
+        self.view()
+    }
+}
+
 /// Ragged tensors one after another along an axis, as a view. Var beside fixed is var.
 ///
 /// # Errors
@@ -25,15 +54,15 @@ use smallvec::SmallVec;
 /// use lensor::ragged::{Ragged, concat};
 /// let a = Ragged::from_nested(vec![vec![1, 2], vec![]])?;
 /// let b = Ragged::from_nested(vec![vec![3], vec![4]])?;
-/// assert_eq!(concat(0, [a.view(), b.view()])?.to_string(), "[[1, 2], [], [3], [4]]");
+/// assert_eq!(concat(0, [&a, &b])?.to_string(), "[[1, 2], [], [3], [4]]");
 /// assert_eq!(concat(1, [a, b])?.to_string(), "[[1, 2, 3], [4]]");
 /// # Ok::<(), lensor::Error>(())
 /// ```
-pub fn concat<S: Reader>(
+pub fn concat<X: IntoRaggedTensor>(
     axis: usize,
-    parts: impl IntoIterator<Item = Ragged<S>>,
-) -> Result<Ragged<Concat<Flat<S>>>> {
-    let parts: Vec<Ragged<S>> = parts.into_iter().collect();
+    parts: impl IntoIterator<Item = X>,
+) -> Result<Ragged<Concat<Flat<X::Storage>>>> {
+    let parts: Vec<_> = parts.into_iter().map(X::into_ragged_tensor).collect();
     let Some(first) = parts.first().map(Ragged::kinds) else {
         return Err(Error::NothingToJoin { stack: false });
     };

@@ -1,7 +1,7 @@
 //! Ragged tensors: axes whose rows differ in length, as DyND's `var` dimensions.
 //!
 //! A [`Ragged`] is a tensor of items and, for each var axis, a table that cuts the items into rows. Var axes may stand
-//! anywhere among fixed ones, and any number of times.
+//! anywhere among fixed ones, and any number of times. [`LanesRagged`] says what rows have no methods for.
 //!
 //! ```
 //! use lensor::prelude::*;
@@ -70,7 +70,7 @@ pub use expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
 pub use flat::repeat;
 pub use folds::ReduceRagged;
 pub use form::{Extent, Form};
-pub use join::{Aligned, align, concat};
+pub use join::{Aligned, IntoRaggedTensor, align, concat};
 pub use lanes::{LaneFold, LaneRows, LanesRagged, LazyLanes, LazyRows, ScanRows, SortRows};
 pub use lanes::{RowOperation, RowWise};
 pub use offsets::{OffsetInteger, Offsets, SharedInteger, SharedTable};

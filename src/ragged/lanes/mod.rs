@@ -12,6 +12,8 @@ pub use rows::{LaneRows, SortRows};
 pub use runs::{RowOperation, RowResults, Runs};
 pub use scans::ScanRows;
 
+#[cfg(doc)]
+use super::Ragged;
 use super::deferred::{DeferredRagged, RaggedCompute};
 use super::expr::IntoRagged;
 #[cfg(doc)]
@@ -53,6 +55,31 @@ use std::cmp::Ordering;
 /// assert_eq!(r.cumsum(1).eval()?.to_string(), "[[3, 4, 6], [], [5, 9]]");
 /// assert_eq!((r.cummax(1) - &r).eval()?.to_string(), "[[0, 2, 1], [], [0, 1]]");
 /// # Ok::<(), lensor::Error>(())
+/// ```
+///
+/// Beside these, rows have views, elementwise functions ([`ElementwiseRagged`](super::ElementwiseRagged)), folds
+/// ([`ReduceRagged`]) and gufuncs ([`call_ragged`](crate::gufunc::Gufunc::call_ragged)). Differences, rolling windows, segments,
+/// derivatives, convolutions and searches have no methods for rows. Differences are those of two views, what else is made of
+/// a row alone is a gufunc, such as one of `(n)->(n)`, and what needs no rows is asked of all items, [`Ragged::content`],
+/// or of rows of one length, [`Ragged::padded`]:
+///
+/// ```
+/// use lensor::gufunc::Gufunc;
+/// use lensor::prelude::*;
+/// use lensor::ragged::Ragged;
+/// let r = Ragged::from_nested(vec![vec![1.0, 4.0, 9.0], vec![], vec![2.0, 7.0]])?;
+/// let later = r.view().select((.., 1..))?;
+/// let earlier = r.view().flip(1)?.select((.., 1..))?.flip(1)?; // all but the last of each row
+/// assert_eq!((later - earlier).eval()?.to_string(), "[[3, 5], [], [5]]");
+///
+/// let largest_of_two = Gufunc::<[f64; 1], [f64; 1], _>::each("(n)->(n)", |[x], [mut out]| {
+///     for (k, slot) in out.iter_mut().enumerate() {
+///         *slot = x[k].max(x[k.saturating_sub(1)]);
+///     }
+/// })?;
+/// assert_eq!(largest_of_two.call_ragged([&r]).to_vec()?, [1.0, 4.0, 9.0, 2.0, 7.0]);
+/// assert_eq!(r.content().unique()?.values.len(), 5);
+/// # Ok::<(), Error>(())
 /// ```
 pub trait LanesRagged: IntoRagged + Sized {
     /// What a fold by a reducer gives after each item of a row.
@@ -223,11 +250,15 @@ pub trait LanesRagged: IntoRagged + Sized {
         /// The middle element of each sorted row, or the number half way between the two in the middle. The axis goes
         /// away. NaN in a row gives NaN.
         ///
+        /// It is no fold, as quantiles and [modes](Self::mode) are not, so there is no `or` for rows without items. Padded
+        /// rows have NaN for them: `r.padded(1, None, f64::NAN)?.nan_median(1)`.
+        ///
         /// # Errors
         ///
         /// As [`Self::quantile`].
         ///
         /// ```
+        /// use lensor::lanes::Lanes;
         /// use lensor::ragged::{LanesRagged, Ragged};
         /// let r = Ragged::from_nested(vec![vec![9.0, 1.0, 2.0], vec![8.0, 4.0]])?;
         /// assert_eq!(r.median(1).to_vec()?, [2.0, 6.0]);
@@ -237,6 +268,7 @@ pub trait LanesRagged: IntoRagged + Sized {
         ///     empty.median(1).eval().unwrap_err().to_string(),
         ///     "row [1] of axis 1 has no items, and there is no result for none"
         /// );
+        /// assert_eq!(empty.padded(1, None, f64::NAN)?.nan_median(1).eval()?.to_string(), "[  9, NaN]");
         /// # Ok::<(), lensor::Error>(())
         /// ```
         median;

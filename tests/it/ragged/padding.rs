@@ -92,6 +92,7 @@ quickcheck! {
         let (x, y) = (a.build(-1, &mut random), b.build(-2, &mut random));
         let found = concat(axis, [x.view(), y.view()]).unwrap();
         assert!(read(&found) == joined, "{axis} {a:?}\n{b:?}\n{found}");
+        assert!(read(&concat(axis, [&x, &y]).unwrap()) == joined, "{axis} {a:?}\n{b:?}");
         let three = concat(axis, [found, concat(axis, [x.view()]).unwrap()]);
         three.is_ok() && read(&(concat(axis, [x.view()]).unwrap())) == a
     }
