@@ -148,6 +148,20 @@ impl Uniform {
         edges.push(high);
         Ok(Self { edges, width })
     }
+
+    /// The ends of the bins, one more than there are bins: what NumPy's `histogram` gives beside the counts.
+    ///
+    /// ```
+    /// use lensor::lanes::Uniform;
+    /// use lensor::prelude::*;
+    /// let bins = Uniform::new(0.0, 1.0, 4)?;
+    /// assert_eq!(bins.edges(), [0.0, 0.25, 0.5, 0.75, 1.0]);
+    /// assert_eq!(Tensor::from(vec![0.1, 0.2, 0.9]).histogram(&bins).to_vec()?, [2, 0, 0, 1]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn edges(&self) -> &[f64] {
+        &self.edges
+    }
 }
 
 impl<T: Cast<f64> + Order> Bins<T> for Uniform {

@@ -370,7 +370,8 @@ pub trait Lanes: IntoExpr + Sized {
         /// Exact, by selection.
         ///
         /// The quantile of `n` elements has the rank `q * (n - 1)` among them, as NumPy's has; `interpolation`
-        /// says what that means between two elements. Floats give their own type, integers `f64`, as means do.
+        /// says what that means between two elements; between two equal infinities it is that infinity, unlike NumPy's NaN.
+        /// Floats give their own type, integers `f64`, as means do.
         ///
         /// # Errors
         ///

@@ -11,10 +11,11 @@ use crate::expr::sealed::Sealed;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Mean;
 
-/// The variance: the sum of squared distances from the mean, over `n - ddof`. NaN if `n <= ddof`.
+/// The variance: the sum of squared distances from the mean, over `n - ddof`. NaN if `n <= ddof` (NumPy: infinity if
+/// elements differ).
 ///
 /// Runs are measured from their first element and joined by the rule of Chan, Golub and LeVeque, so elements
-/// far from 0 cancel nothing.
+/// far from 0 cancel nothing, and those whose sum is infinite have a variance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Variance {
     /// Degrees of freedom to subtract: 0 for all there is, 1 for a sample.

@@ -142,6 +142,7 @@ quickcheck! {
         let ends = linspace(low, high, count + 1).unwrap().to_vec().unwrap();
         let edges = Edges::new(ends.clone()).unwrap();
         let uniform = Uniform::new(low, high, count).unwrap();
+        assert_eq!(uniform.edges(), ends);
         let elements = data.iter().map(|&x| f64::from(x) / 640.0).chain(ends);
         elements.into_iter().all(|x| uniform.bin(x) == edges.bin(x))
     }
