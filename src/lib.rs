@@ -245,7 +245,7 @@
 //! | `zarr` | no | `interop::zarr`: arrays in chunks, on disk or in any store, computed chunk by chunk |
 //! | `serde` | no | `interop::serde`: shapes, maps and tensors in any format |
 //! | `proptest` | no | `interop::proptest`: strategies for shapes, chains of views and tensors |
-//! | `complex` | no | complex elements |
+//! | `complex` | no | complex elements; [`for_numpy_users`] says what they have |
 //! | `half` | no | `f16` and `bf16` elements |
 //! | `quickcheck` | no | `arbitrary`: random shapes, maps and tensors under chains of views |
 //! | `conformance` | no | `conformance`: laws for storage of your own, and what operations ask of it |

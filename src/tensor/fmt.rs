@@ -47,6 +47,9 @@ where
 /// assert_eq!(Tensor::from(vec![1e-10, 2.0]).to_string(), "[1e-10,   2e0]");
 /// # Ok::<(), lensor::Error>(())
 /// ```
+///
+/// Of the options of a format the precision alone is heeded, by `{}`, `{:?}` and `{:e}`: columns are as wide as their widest
+/// element, and a width, a fill, a sign, `#` and a radix change nothing.
 impl<S: Reader> Display for Tensor<S>
 where
     S::Elem: Display,
