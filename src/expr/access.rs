@@ -39,10 +39,10 @@ pub(crate) fn room<E: Expr>(e: &E, least: usize) -> Option<usize> {
     room_in(e, least, &Grid::held_by_each)
 }
 
-/// The same of parts that all threads evaluate together, one part after another: as many elements as half of the blocks
-/// that are held have, whatever the number of threads, as these parts can be seen.
+/// The same of parts that all threads evaluate together, one part after another: as many elements as all blocks that are
+/// held have, whatever the number of threads, as these parts can be seen.
 pub(crate) fn room_of_all<E: Expr>(e: &E, least: usize) -> Option<usize> {
-    room_in(e, least, &|grid| grid.held / 2)
+    room_in(e, least, &|grid| grid.held)
 }
 
 fn room_in<E: Expr>(e: &E, least: usize, held: &dyn Fn(&Grid) -> usize) -> Option<usize> {

@@ -249,8 +249,9 @@ impl<S: Reader> Ragged<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::Operands`] unless `lens` has the axes in front of one, [`Error::RowLength`] for a length beyond
-    /// the extent, [`Error::Storage`] if lengths cannot be read, and [`Error::OutOfMemory`].
+    /// [`Error::Operands`] unless `lens` has the axes in front of one, [`Error::ExpectedRank`] if there is no such one,
+    /// [`Error::RowLength`] for a length beyond the extent, [`Error::Storage`] if lengths cannot be read, and
+    /// [`Error::OutOfMemory`].
     ///
     /// ```
     /// use lensor::Tensor;
@@ -323,7 +324,8 @@ fn front(shape: &Shape, other: &Shape, axis: usize) -> Result<usize> {
     if let Some(wrong) = (0..axis).find(|&k| shape.get(k) != other.get(k)) {
         return Err(refused(shape, other, wrong));
     }
-    shape.get(axis).copied().ok_or_else(|| refused(shape, other, axis))
+    let missing = || Error::ExpectedRank { expected: axis + 1, shape: shape.to_vec() };
+    shape.get(axis).copied().ok_or_else(missing)
 }
 
 /// The axes up to one as one axis of items.

@@ -66,6 +66,9 @@ impl Merged {
         }
         // Items in front of no rows, of which there may be any number, are not visited.
         if rows > 0 {
+            if !behind.iter().any(|axis| matches!(axis, Axis::Fixed(0))) {
+                try_reserve_exact(&mut merged.items, counted(&axes[..depth]))?;
+            }
             try_reserve_exact(&mut sets[0], extent)?;
             for item in 0..count {
                 sets[0].clear();

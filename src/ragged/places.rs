@@ -148,10 +148,11 @@ pub(super) fn follow(places: Places, own: Option<&Axis>, to: &Lengths) -> Result
         (None | Some(Axis::Fixed(_)), Lengths::Fixed(_, 1), Places::Same | Places::Each(_)) => {
             return Ok(places);
         }
-        // An item that is left may be another than the first.
+        // An item that is left may be one of several, and another than the first.
         (Some(Axis::Fixed(own)), Lengths::Fixed(items, extent), _)
             if own == extent
-                && (matches!(places, Places::Same) || *items == 1 && places.at(0) == 0) =>
+                && (matches!(places, Places::Same)
+                    || *items == 1 && matches!(places, Places::First)) =>
         {
             return Ok(Places::Same);
         }

@@ -3,7 +3,9 @@
 use super::chains::chain;
 use super::model::{Item, Model, read};
 use crate::support::Random;
-use lensor::ragged::{ElementwiseRagged, Ragged, Stretch, choose, zip_ragged};
+use lensor::ragged::{
+    ElementwiseRagged, Offsets, Ragged, ReduceRagged, Stretch, choose, zip_ragged,
+};
 use lensor::{Error, Result, Tensor};
 use quickcheck::quickcheck;
 
@@ -295,4 +297,33 @@ fn rows_of_all_lengths_repeat_their_items() {
     let lens = lens.iter().map(|len| len.saturating_sub(3));
     let expected: Vec<i64> = lens.enumerate().flat_map(|(k, len)| vec![k as i64; len]).collect();
     assert_eq!((&parts + 0).eval().unwrap().to_vec().unwrap(), expected);
+}
+
+/// One item of the result is one of several of an operand: what follows is listed, not taken for all of it.
+#[test]
+fn operands_have_more_items_than_the_one_of_the_result() {
+    let offsets = |lengths: &[usize]| Offsets::from_lengths(lengths.iter().copied()).unwrap();
+    let content = Tensor::from_vec([2, 2, 2], (1..9).collect()).unwrap();
+    let a = Ragged::new([2], offsets(&[1, 1]), content).unwrap();
+    let b = Ragged::from_nested(vec![vec![vec![vec![10, 20], vec![30, 40]]], vec![]]).unwrap();
+    let sum = (&a + &b).eval().unwrap();
+    assert_eq!(sum.to_string(), "[[[[11, 22], [33, 44]]], []]");
+
+    let make = |outer: &[usize], inner: &[usize], data: &[i64]| {
+        let items = outer.iter().sum();
+        let rows = Ragged::new([items, 2], offsets(inner), Tensor::from(data.to_vec())).unwrap();
+        rows.nest([3], offsets(outer)).unwrap()
+    };
+    let a = make(&[1, 1, 0], &[1; 4], &[1, 2, 3, 4]);
+    let b = make(&[1, 0, 1], &[1; 4], &[10, 20, 0, 40]);
+    let sum = (&a + &b).eval().unwrap();
+    assert_eq!(sum.to_string(), "[[[[11], [22]]], [], []]");
+    assert_eq!(sum.is_packed(), Ok(true));
+    assert_eq!((&a + &b).form().unwrap(), sum.form().unwrap());
+    assert_eq!((&a / &b).eval().unwrap().to_string(), "[[[[0], [0]]], [], []]");
+
+    let a = make(&[1, 1, 0], &[1, 1, 0, 1], &[1, 2, 4]);
+    let b = make(&[1, 0, 1], &[1, 1, 0, 1], &[10, 20, 40]);
+    let found = (&a + &b).max(3).eval().unwrap();
+    assert_eq!(found.to_string(), "[[[11, 22]], [], []]");
 }

@@ -130,3 +130,16 @@ quickcheck! {
         true
     }
 }
+
+#[test]
+fn lengths_of_axes_without_one_behind_are_refused() {
+    for shape in [vec![], vec![2]] {
+        let lens = Tensor::full(&shape[..], 1_usize).unwrap();
+        let error = Ragged::from_padded(Tensor::full(&shape[..], 1).unwrap(), &lens).unwrap_err();
+        let expected = Error::ExpectedRank { expected: shape.len() + 1, shape: shape.clone() };
+        assert_eq!(error, expected);
+    }
+    let error = Ragged::from_padded(Tensor::full([2], 1).unwrap(), &Tensor::full([2], 1).unwrap());
+    let text = "expected a tensor of rank 2, found shape [2]";
+    assert_eq!(error.unwrap_err().to_string(), text);
+}
