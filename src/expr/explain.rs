@@ -147,8 +147,11 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     let mut leaves = Vec::new();
     e.leaves(&mut |leaf| leaves.push((leaf.elem_bytes, leaf.access)));
     let (blocking, count) = (blocking(e, &out), out.count());
-    let whole = plan::plan_at_most(plan::MANY_NESTS, &prepared.shape, &operands, blocking);
     let mut boxes = prepared.boxes();
+    let whole = match boxes.count_left() {
+        0 | 1 => plan::plan(&prepared.shape, &operands, blocking),
+        _ => plan::plan_at_most(plan::MANY_NESTS, &prepared.shape, &operands, blocking),
+    };
     let part = if whole.is_err() && boxes.count_left() > 1 { boxes.next() } else { None };
     let (plan, operands) = match &part {
         None => (whole?, operands),

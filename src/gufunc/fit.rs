@@ -55,7 +55,7 @@ impl OneRow {
                 return None;
             }
             row.counts.push(count);
-            row.steps.push(if own == calls { elements as isize } else { 0 });
+            row.steps.push(if own == calls && calls > 1 { elements as isize } else { 0 });
             each = each.saturating_add(elements);
         }
         for output in &fit.outputs {

@@ -28,7 +28,6 @@ pub(super) fn first(
     let block = kernel::Blocking::SCRATCH;
     match plan_at_most(MANY_NESTS, &prepared.shape, &operands, block) {
         Ok(plan) => first_of_plan(e, suspect, plan, &operands, &mut best)?,
-        Err(error) if prepared.boxes().count_left() < 2 => return Err(error),
         Err(_) => {
             for ranges in prepared.boxes() {
                 let extents = box_shape(&prepared.shape, &ranges);

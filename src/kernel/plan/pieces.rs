@@ -89,7 +89,10 @@ impl<'a> Plan<'a> {
         let period = table_period(patterns, &digits, limits.longest_table(digits.len()));
         let most = limits.most_cuts_beside_tables(digits.len());
         let seldom = patterns.iter().filter(|pattern| (1..=most).contains(&wraps(pattern)));
-        let seldom: PerOperand<AxisPattern<'a>> = seldom.copied().collect();
+        let mut seldom: PerOperand<AxisPattern<'a>> = seldom.copied().collect();
+        // Operands that are alike are cut at the same places.
+        seldom.sort_unstable_by_key(wrapping);
+        seldom.dedup_by_key(|own| wrapping(own));
         let cuts_left = seldom.iter().map(wraps).fold(0, usize::saturating_add);
         let cuts_serve =
             period.is_none_or(|period| period > LONGEST && period / INDEXES_PER_CUT > cuts_left);
@@ -187,6 +190,14 @@ fn position(pattern: &AxisPattern<'_>, digit: usize) -> usize {
             ((shift as u128 + digit as u128 * step as u128) % period as u128) as usize
         }
         Pattern::Listed(table) => table[digit],
+    }
+}
+
+/// What decides where an operand starts over.
+fn wrapping(pattern: &AxisPattern<'_>) -> [usize; 3] {
+    match pattern.pattern {
+        Pattern::Cyclic { period, shift, step } => [period, shift, step],
+        _ => [0; 3],
     }
 }
 

@@ -324,6 +324,9 @@ fn plans_of_too_many_nests_are_refused() {
     assert!(refused(1 << 16, (1 << 20) + 4096, 2, &[4096, 4099]));
     assert!(refused(MOST_PIECES, 1 << 40, 1, &[4096, 4099, 4103]));
     assert!(!refused(1 << 16, (1 << 20) + 4096, 1, &[4096, 4099]));
+    // Those that are alike are cut at the same places.
+    assert!(!refused(1 << 12, 1 << 21, 1, &[2049, 2049, 2049, 2049, 2050]));
+    assert!(refused(1 << 10, 1 << 21, 1, &[2049, 2050]));
 }
 
 /// A box of any operand is planned as the same elements of all.

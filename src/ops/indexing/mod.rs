@@ -143,8 +143,8 @@ pub trait Indexing: IntoExpr + Sized {
     /// [module](self). A list without indexes gives a tensor without elements, and the index of an operand of rank 0
     /// has no numbers: `(n, 0)` reads its element `n` times.
     ///
-    /// Of an expression of operands in memory all elements are computed first if the list has as many indexes or more,
-    /// and it is no error if one cannot be that the list does not mean.
+    /// Of an expression of operands in memory all elements are computed first if the list has as many indexes or more:
+    /// closures are called for those that the list does not mean, too, but it is no error if one cannot be computed.
     ///
     /// The shape, and with it the result, is [`Error::Rank`] unless indexes have one number per axis,
     /// [`Error::ExpectedRank`] for a list of rank 0, [`Error::Operands`] for a tuple that does not align. The result is

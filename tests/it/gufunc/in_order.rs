@@ -137,7 +137,8 @@ fn operands_in_order_are_as_others() {
 #[test]
 fn functions_are_told_of_one_row() {
     type Told = (&'static str, [&'static [usize]; 2], &'static [usize], &'static [isize]);
-    let table: [Told; 4] = [
+    let table: [Told; 5] = [
+        ("(n),(n)->()", [&[3], &[1, 3]], &[1, 3], &[0, 0, 1, 1, 1]),
         ("(n),(n)->()", [&[2, 3], &[3]], &[2, 3], &[3, 0, 1, 1, 1]),
         ("(n),(n)->()", [&[2, 1, 3], &[3]], &[2, 3], &[3, 0, 1, 1, 1]),
         ("(n),(m)->(n,m)", [&[5, 2], &[5, 4]], &[5, 2, 4], &[2, 4, 8, 1, 1, 4, 1]),

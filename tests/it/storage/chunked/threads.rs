@@ -300,7 +300,7 @@ fn parts_do_not_depend_on_threads() {
         type Elem = u8;
 
         fn extents(&self) -> &[usize] {
-            &[1 << 21]
+            &[1 << 22]
         }
 
         fn block(&self) -> &[usize] {
@@ -317,24 +317,24 @@ fn parts_do_not_depend_on_threads() {
 
     let new = |fails| {
         let chunked = Chunked::new(Zeros(fails)).unwrap().with_blocks(16);
-        Tensor::new([1 << 21], chunked).unwrap()
+        Tensor::new([1 << 22], chunked).unwrap()
     };
     let seen = |threads: usize| {
         pool(threads).install(|| {
             let mut lengths = Vec::new();
-            new(None).for_each_piece(1_500_000, |piece| {
+            new(None).for_each_piece(3_000_000, |piece| {
                 lengths.push(piece.len());
                 Ok::<(), Error>(())
             })?;
-            let ones = Tensor::full([1 << 21], 1_u8)?;
-            let differs = !new(Some(12)).try_equal(&ones)?;
+            let ones = Tensor::full([1 << 22], 1_u8)?;
+            let differs = !new(Some(20)).try_equal(&ones)?;
             let at = Tensor::from(vec![0_usize]);
             let list = new(None).take_at((&at,)).explain()?.lines()[1].clone();
             Ok::<_, Error>((lengths, differs, list))
         })
     };
     let (lengths, differs, list) = seen(1).unwrap();
-    assert!(differs && lengths.iter().sum::<usize>() == 1 << 21, "{lengths:?}");
+    assert!(differs && lengths.iter().sum::<usize>() == 1 << 22, "{lengths:?}");
     for threads in 2..=3 {
         assert_eq!(seen(threads).unwrap(), (lengths.clone(), differs, list.clone()), "{threads}");
     }
