@@ -144,10 +144,10 @@ where
         return Err(range_error(start, stop, stop.over(start), what));
     }
     let last = count.saturating_sub(1).max(1);
-    let tens = Tens::of(first, end);
+    let tens = Tens::of(start, stop);
     Tensor::from_fn(count, move |k| match k {
         0 => start,
-        _ if k == last => stop,
+        _ if k == last || start == stop => stop,
         _ => {
             let ten = tens.and_then(|tens| tens.between(first, k as f64, last as f64));
             T::of_f64(ten.unwrap_or_else(|| between(first, end, k as f64 / last as f64)))
@@ -158,20 +158,19 @@ where
 /// Ends whose quotient is a power of ten.
 #[derive(Clone, Copy)]
 struct Tens {
-    /// The exponent of the first end, if that is a power of ten.
+    /// The exponent of the first end, if both are powers of ten.
     first: Option<i32>,
     quotient: i32,
 }
 
 impl Tens {
-    fn of(first: f64, end: f64) -> Option<Self> {
-        let quotient = end / first;
-        let (first, end) = (exponent_of_ten(first), exponent_of_ten(end));
-        let quotient = match first.zip(end) {
-            Some((first, end)) => end - first,
-            None => exponent_of_ten(quotient).filter(|_| quotient.is_normal())?,
-        };
-        Some(Self { first, quotient })
+    fn of<T: Real>(start: T, stop: T) -> Option<Self> {
+        if let Some((first, end)) = exponent_of_ten(start).zip(exponent_of_ten(stop)) {
+            return Some(Self { first: Some(first), quotient: end - first });
+        }
+        let quotient = stop.to_f64() / start.to_f64();
+        let exponent = exponent_of_ten(quotient).filter(|_| quotient.is_normal())?;
+        Some(Self { first: None, quotient: exponent })
     }
 
     /// Element `k` of those from the first, which is element 0, if their quotient is a power of ten.
@@ -189,10 +188,11 @@ impl Tens {
     }
 }
 
-/// The exponent of the power of ten that a number other than 0 is nearest to, if no number is nearer.
-fn exponent_of_ten(x: f64) -> Option<i32> {
-    let exponent = Real::log10(x.abs()).round() as i32;
-    (x.is_finite() && power_of_ten(exponent) == x.abs()).then_some(exponent)
+/// The exponent of the power of ten that a number other than 0 is nearest to, if no number of its type is nearer.
+fn exponent_of_ten<T: Real>(x: T) -> Option<i32> {
+    let size = x.magnitude();
+    let exponent = Real::log10(size.to_f64()).round() as i32;
+    (size.is_finite() && T::of_f64(power_of_ten(exponent)) == size).then_some(exponent)
 }
 
 /// The number that is nearest to a power of ten.

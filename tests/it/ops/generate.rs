@@ -154,10 +154,26 @@ fn geometric_tens_are_exact() {
     }
     assert_eq!(geomspace(2.0, 2000.0, 4).unwrap().to_vec().unwrap(), [2.0, 20.0, 200.0, 2000.0]);
     assert_eq!(geomspace(-700.0, -7.0, 3).unwrap().to_vec().unwrap(), [-700.0, -70.0, -7.0]);
-    let single = geomspace(1.0_f32, 1e6, 7).unwrap().to_vec().unwrap();
-    assert_eq!(single, [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6]);
     assert_eq!(geomspace(1.0, 16.0, 5).unwrap().to_vec().unwrap(), [1.0, 2.0, 4.0, 8.0, 16.0]);
-    assert_eq!(geomspace(10.0, 10.0, 3).unwrap().to_vec().unwrap(), [10.0; 3]);
+    for same in [10.0, -1e-3, 7.0] {
+        assert_eq!(geomspace(same, same, 5).unwrap().to_vec().unwrap(), [same; 5]);
+    }
+}
+
+/// Those of narrow types are the nearest numbers of these, though they are no powers of ten as `f64`.
+#[test]
+fn geometric_tens_of_narrow_floats_are_exact() {
+    let found = geomspace(1e-3_f32, 10.0, 5).unwrap().to_vec().unwrap();
+    assert_eq!(found, [1e-3, 1e-2, 0.1, 1.0, 10.0]);
+    for (low, high) in [(0, 6), (-3, 1), (-12, 7), (-45, 38), (-9, -2), (11, 20)] {
+        let literal = |exponent: i32| format!("1e{exponent}").parse::<f32>().unwrap();
+        let expected: Vec<f32> = (low..=high).map(literal).collect();
+        let rising = geomspace(literal(low), literal(high), expected.len()).unwrap();
+        assert_eq!(rising.to_vec().unwrap(), expected);
+        let falling = geomspace(-literal(high), -literal(low), expected.len()).unwrap();
+        let falling = falling.flip(0).unwrap().to_vec().unwrap();
+        assert_eq!(falling, expected.iter().map(|x| -x).collect::<Vec<f32>>());
+    }
 }
 
 /// The quotient of the ends need not be a number of their type, nor one of full precision.
@@ -212,4 +228,22 @@ fn small_types_have_long_ranges() {
     let halves = linspace(f16::ZERO, f16::from_f64(512.0), (1 << 18) + 1).unwrap();
     let at = |k: usize| halves.get([k]).unwrap().to_f64();
     assert_eq!([at(0), at(1 << 17), at(3 << 16), at(1 << 18)], [0.0, 256.0, 384.0, 512.0]);
+}
+
+#[cfg(feature = "half")]
+#[test]
+fn geometric_tens_of_halves_are_exact() {
+    use half::{bf16, f16};
+    let literal = |exponent: i32| format!("1e{exponent}").parse::<f64>().unwrap();
+    let tens = |low: i32, high: i32| (low..=high).map(literal);
+    for (low, high) in [(-3, 0), (-4, 4), (-2, 3), (0, 4)] {
+        let expected: Vec<f16> = tens(low, high).map(f16::from_f64).collect();
+        let found = geomspace(expected[0], expected[expected.len() - 1], expected.len()).unwrap();
+        assert_eq!(found.to_vec().unwrap(), expected);
+    }
+    for (low, high) in [(-3, 0), (-30, 30), (2, 9)] {
+        let expected: Vec<bf16> = tens(low, high).map(bf16::from_f64).collect();
+        let found = geomspace(expected[0], expected[expected.len() - 1], expected.len()).unwrap();
+        assert_eq!(found.to_vec().unwrap(), expected);
+    }
 }
