@@ -63,7 +63,7 @@ where
 /// The texts of elements, with so many digits after the point if that is said.
 pub(crate) fn texts<T: Display>(all: &[Option<T>], precision: Option<usize>) -> Vec<String> {
     match precision {
-        Some(digits) => each(all, |x| format!("{x:.digits$}")),
+        Some(digits) => each(all, |x| one_sign::<T>(format!("{x:.digits$}"))),
         None => match Kind::of::<T>() {
             Some(kind) => kind.texts(all, false, &T::to_string, &|x| format!("{x:.DIGITS$}")),
             None => each(all, T::to_string),
@@ -89,7 +89,7 @@ where
         let shortest = |x: &S::Elem| format!("{x:e}");
         let cut = |x: &S::Elem| format!("{x:.DIGITS$e}");
         render(self, f, |all| match (precision, Kind::of::<S::Elem>()) {
-            (Some(digits), _) => each(all, |x| format!("{x:.digits$e}")),
+            (Some(digits), _) => each(all, |x| one_sign::<S::Elem>(format!("{x:.digits$e}"))),
             (None, Some(kind)) => kind.texts(all, true, &shortest, &cut),
             (None, None) => each(all, |x| rounded(shortest(x), &|| cut(x))),
         })
@@ -166,6 +166,16 @@ impl Kind {
             },
             Self::Complex => complex_parts(&text).map_or_else(|| vec![text], Vec::from),
         }
+    }
+}
+
+/// The text of an element, or of a complex number the one with a single sign in front of an imaginary part of -0.
+fn one_sign<T>(text: String) -> String {
+    match Kind::of::<T>() {
+        Some(Kind::Complex) if text.contains("+-") => {
+            complex_parts(&text).map_or(text, |[re, im]| format!("{re}{im}i"))
+        }
+        _ => text,
     }
 }
 

@@ -106,6 +106,12 @@ fn parts_of_complex_numbers_are_floats() {
         format!("{small:e}"),
         format!("[-3.33333333e-1+6.66666667e-10i, {:>30}]", "1e0-7e0i")
     );
+    // With a precision too, a part of -0 has one sign.
+    let zero = Tensor::from(vec![Complex64::new(-1.5, -0.0), Complex64::new(-0.0, 2.0)]);
+    assert_eq!(format!("{zero:.1}"), "[-1.5-0.0i, -0.0+2.0i]");
+    assert_eq!(format!("{zero:.1e}"), "[-1.5e0-0.0e0i, -0.0e0+2.0e0i]");
+    let rows = lensor::ragged::Ragged::from_nested(vec![vec![Complex32::new(1.0, -0.0)], vec![]]);
+    assert_eq!(format!("{:.2}", rows.unwrap()), "[[1.00-0.00i], []]");
     let whole = Tensor::from(vec![num_complex::Complex::new(1_i32, -2)]);
     assert_eq!(whole.to_string(), "[1-2i]");
 }
