@@ -246,8 +246,18 @@ fn sums_of_no_products_are_zero() {
     assert_eq!(sum.to_vec().unwrap(), [0, 0]);
     let text = sum.explain().unwrap().to_string();
     assert!(text.contains("zeros: an axis that is summed over has no elements"), "{text}");
+    // Nor computed, nor refused as too large.
+    let none = Tensor::from(Vec::<i64>::new());
+    let huge = Tensor::from_vec([2, 1], vec![i64::MAX, 1]).unwrap();
+    let total = huge.sum(0);
+    assert!(total.eval().is_err());
+    let sum = einsum("i,j->j", (&none, &total));
+    assert_eq!(sum.to_vec().unwrap(), [0]);
+    assert_eq!((&sum + 1).to_vec().unwrap(), [1]);
+    let sparse = Tensor::sparse([1 << 17, 1 << 17], 0_i64).unwrap();
+    assert_eq!(einsum("i,jk->", (&none, &sparse)).item().unwrap(), 0);
     // An axis of the result without elements is none.
-    assert_eq!(einsum("i,j->i", (&none, Tensor::from(vec![1, 2]))).shape().unwrap(), [0]);
+    assert_eq!(einsum("i,j->i", (&none, Tensor::from(vec![1_i64, 2]))).shape().unwrap(), [0]);
 }
 
 #[track_caller]

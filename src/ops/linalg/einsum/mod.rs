@@ -172,6 +172,11 @@ impl<'a, T: Arithmetic + 'static> Einsum<'a, T> {
         self.plan.as_ref().map_err(Error::copy)
     }
 
+    /// Whether there are no products, so that no operand is read.
+    fn is_empty_sum(&self) -> bool {
+        self.plan.as_ref().is_ok_and(|plan| plan.is_empty_sum)
+    }
+
     /// The operands, each axis of which has a name of its own.
     fn terms(&self, plan: &Plan) -> Result<Vec<(BoxExpr<'a, T>, Labels)>> {
         let mut terms = try_with_capacity(self.operands.len())?;
@@ -308,11 +313,13 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
-        self.operands.iter().for_each(|operand| deferred_of(operand, visit));
+        if !self.is_empty_sum() {
+            self.operands.iter().for_each(|operand| deferred_of(operand, visit));
+        }
     }
 
     fn check_reads(&self) -> Result<()> {
-        if !self.operands.iter().any(|operand| has_entries(operand)) {
+        if self.is_empty_sum() || !self.operands.iter().any(|operand| has_entries(operand)) {
             return Ok(());
         }
         // Of an operand whose diagonal is taken no other elements are read.
