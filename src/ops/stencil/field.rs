@@ -1,6 +1,6 @@
 //! Derivatives of the elements of an operand, line by line along its last axis.
 
-use super::rule::{By, DerivativeOrder, Rule, Tap, curvature, weighted};
+use super::rule::{By, DerivativeOrder, Rule, Tap, curvature, difference, quotient, weighted};
 use super::spacing::Checked;
 use crate::dtype::Real;
 use crate::error::{Error, Result};
@@ -175,13 +175,16 @@ fn divided<T: Real, const N: usize>(
     out: &mut Slots<'_, T>,
     rows: [&[T]; N],
     f: impl Fn([T; N]) -> T + Copy,
+    wide: impl Fn([f64; N]) -> f64 + Copy,
     by: By<T>,
 ) -> Result<()> {
     match by {
-        By::Both(_) => out.extend(rows, |x| by.divide(f(x))),
-        By::One(by) => match by.exact_reciprocal() {
-            Some(reciprocal) => out.extend(rows, |x| f(x).times(reciprocal)),
-            None => out.extend(rows, |x| f(x).over(by)),
+        By::Both(_) => out.extend(rows, |x| quotient(x, f, wide, by, |x| by.divide(x))),
+        By::One(one) => match one.exact_reciprocal() {
+            Some(reciprocal) => {
+                out.extend(rows, |x| quotient(x, f, wide, by, |x| x.times(reciprocal)))
+            }
+            None => out.extend(rows, |x| quotient(x, f, wide, by, |x| x.over(one))),
         },
     }
 }
@@ -248,10 +251,10 @@ impl<T: Real> Field<'_, T> {
         let at = |k: usize| self.line(line - index * step + k * step);
         match self.rule.tap(index) {
             Tap::Difference { high, low, by } => {
-                divided(out, [at(high), at(low)], |[high, low]| high.minus(low), by)
+                divided(out, [at(high), at(low)], difference, difference, by)
             }
             Tap::Curvature { start, by } => {
-                divided(out, [0, 1, 2].map(|k| at(start + k)), curvature, by)
+                divided(out, [0, 1, 2].map(|k| at(start + k)), curvature, curvature, by)
             }
             Tap::Weighted { start, weights } => {
                 out.extend([0, 1, 2].map(|k| at(start + k)), |x| weighted(x, weights))
@@ -268,10 +271,11 @@ impl<T: Real> Field<'_, T> {
             let [u, v, w] = self.weights;
             match self.rule.tap(1) {
                 Tap::Difference { by, .. } => {
-                    divided(out, [part(2), part(0)], |[high, low]| high.minus(low), by)?;
+                    divided(out, [part(2), part(0)], difference, difference, by)?;
                 }
                 Tap::Curvature { by, .. } => {
-                    divided(out, [part(0), part(1), part(2)], curvature, by)?;
+                    let parts = [part(0), part(1), part(2)];
+                    divided(out, parts, curvature, curvature, by)?;
                 }
                 Tap::Weighted { .. } => out
                     .extend([part(0), part(1), part(2), u, v, w], |[a, b, c, u, v, w]| {

@@ -19,7 +19,7 @@ pub enum EdgeOrder {
 /// One value of a derivative, in terms of the elements along the axis.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Tap<T> {
-    /// `(x[high] - x[low]) / by`.
+    /// `(x[high] - x[low]) / by`, see [`difference`].
     Difference { high: usize, low: usize, by: By<T> },
     /// `((x[start + 2] - x[start + 1]) - (x[start + 1] - x[start])) / by`, see [`curvature`].
     Curvature { start: usize, by: By<T> },
@@ -67,8 +67,16 @@ impl<T: Real> By<T> {
     pub(super) fn divide(self, x: T) -> T {
         match self {
             Self::One(by) => x.over(by),
-            Self::Both([a, b]) => T::of_f64(x.to_f64() / a.to_f64() / b.to_f64()),
+            Self::Both(_) => self.divide_wide(x.to_f64()),
         }
+    }
+
+    /// The quotient of a number that may be none of the type.
+    fn divide_wide(self, x: f64) -> T {
+        T::of_f64(match self {
+            Self::One(by) => x / by.to_f64(),
+            Self::Both([a, b]) => x / a.to_f64() / b.to_f64(),
+        })
     }
 }
 
@@ -225,15 +233,40 @@ impl<T: Real> Tap<T> {
     #[inline(always)]
     pub(super) fn of(&self, x: impl Fn(usize) -> T) -> T {
         match *self {
-            Self::Difference { high, low, by } => by.divide(x(high).minus(x(low))),
+            Self::Difference { high, low, by } => {
+                quotient([x(high), x(low)], difference, difference, by, |x| by.divide(x))
+            }
             Self::Curvature { start, by } => {
-                by.divide(curvature([x(start), x(start + 1), x(start + 2)]))
+                let x = [x(start), x(start + 1), x(start + 2)];
+                quotient(x, curvature, curvature, by, |x| by.divide(x))
             }
             Self::Weighted { start, weights } => {
                 weighted([x(start), x(start + 1), x(start + 2)], weights)
             }
         }
     }
+}
+
+/// What `divide` makes of `f` of some elements, a quotient by `by`. Of halves, whose differences are soon beyond the largest
+/// one, `f` is then `wide`; of other types looking would take time for each element.
+#[inline(always)]
+pub(super) fn quotient<T: Real, const N: usize>(
+    x: [T; N],
+    f: impl Fn([T; N]) -> T,
+    wide: impl Fn([f64; N]) -> f64,
+    by: By<T>,
+    divide: impl Fn(T) -> T,
+) -> T {
+    let apart = f(x);
+    if size_of::<T>() < size_of::<f32>() && !apart.is_finite() {
+        return by.divide_wide(wide(x.map(|x| x.to_f64())));
+    }
+    divide(apart)
+}
+
+#[inline(always)]
+pub(super) fn difference<T: Real>([high, low]: [T; 2]) -> T {
+    high.minus(low)
 }
 
 #[inline(always)]

@@ -165,6 +165,20 @@ fn derivatives_of_halves_keep_their_digits() {
     assert_eq!(bend.to_vec().unwrap(), halves(&[-60000.0 / 65536.0; 3]));
     let slopes = t(&[0.0, 1000.0, 2000.0]).derivative(0, f16::from_f64(40000.0), edges);
     assert_eq!(slopes.to_vec().unwrap(), halves(&[0.025; 3]));
+    // Differences that are no halves, of one distance, along a line and across lines.
+    for shape in [[1, 3], [3, 1]] {
+        let along = usize::from(shape[0] == 1);
+        let far = t(&[-40000.0, 0.0, 40000.0]).reshape(shape).unwrap();
+        let slopes = far.view().derivative(along, halves(&[0.0, 1.0, 2.0]), edges);
+        assert_eq!(slopes.to_vec().unwrap(), halves(&[40000.0; 3]));
+        let slopes = far.derivative(along, f16::from_f64(3.0), edges);
+        assert_eq!(slopes.to_vec().unwrap(), halves(&[40000.0 / 3.0; 3]));
+        let peak = t(&[0.0, 40000.0, 0.0]).reshape(shape).unwrap();
+        for distance in [128.0, 192.0, 256.0] {
+            let bend = peak.view().second_derivative(along, f16::from_f64(distance));
+            assert_eq!(bend.to_vec().unwrap(), halves(&[-80000.0 / distance / distance; 3]));
+        }
+    }
 
     let mut random = Random(9);
     for scale in [0.000_25, 0.5, 100.0, 300.0] {
