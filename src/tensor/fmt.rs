@@ -194,8 +194,9 @@ fn complex_parts(text: &str) -> Option<[String; 2]> {
 fn fewest_digits(x: f64, bits: i32, least: i32) -> f64 {
     let exponent = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     let gap = 2_f64.powi((exponent - bits).max(least));
-    // Below a power of two numbers lie twice as close.
-    let below = if x.to_bits() << 12 == 0 { gap / 2.0 } else { gap };
+    // Below a power of two numbers lie twice as close, unless they lie as close as they can.
+    let is_power = x.to_bits() << 12 == 0;
+    let below = if is_power && exponent - bits > least { gap / 2.0 } else { gap };
     let is_near = |near: &f64| {
         let apart = near.abs() - x.abs();
         if apart < 0.0 { -apart < below / 2.0 } else { apart < gap / 2.0 }

@@ -126,6 +126,8 @@ fn halves_have_the_digits_of_halves() {
     assert_eq!(t(&[1.0 / 3.0, 2.0, -65504.0]).to_string(), "[0.3333,      2, -65500]");
     assert_eq!(t(&[6e-8, 1.0, 0.0]).to_string(), "[6e-8,  1e0,  0e0]");
     assert_eq!(t(&[f64::NAN, f64::INFINITY, -0.0]).to_string(), "[NaN, inf,  -0]");
+    // A power of two whose neighbours are equally far on both sides.
+    assert_eq!(t(&[2_f64.powi(-23)]).to_string(), "[1e-7]");
     assert_eq!(format!("{:e}", t(&[0.1, 1500.0])), "[ 1e-1, 1.5e3]");
     assert_eq!(format!("{:.3}", t(&[0.5])), "[0.500]");
     let brain = |x: f64| Tensor::full([], bf16::from_f64(x)).unwrap().to_string();
