@@ -16,6 +16,7 @@ use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
+use crate::tensor::stored::LISTED;
 use std::fmt;
 use std::sync::Arc;
 
@@ -315,10 +316,6 @@ fn sparse_operands(e: &dyn Tree, counts: &[usize]) -> Option<Vec<Option<usize>>>
     }
     (sparse > 0).then_some(operands)
 }
-
-/// Entries, as often as they are repeated, for each entry of another operand, from which on they are looked up there:
-/// about what it costs to look one up.
-const LISTED: usize = 8;
 
 /// For every leaf whether its entries among `len` elements are looked up where another one has entries, instead of listed as
 /// often as they are repeated; and that other one, if there are such leaves: the operand that is one leaf with the fewest.

@@ -17,8 +17,9 @@ use crate::storage::{Reader, Sparse, Stored, sort_entries};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Entries to list for each element of the view, at the most: about what it costs to look one up.
-const LISTED: usize = 8;
+/// Entries to list, as often as they are repeated, for each place where one might be looked up instead, at the most: about
+/// what it costs to look one up.
+pub(crate) const LISTED: usize = 8;
 
 /// Entries in ascending order of address or position.
 pub(crate) struct Entries<'a, T: Copy> {
@@ -81,15 +82,7 @@ pub(crate) fn entries_at<'a, T: Copy>(
     let entries = read(stored, map.span())?;
     let mut addresses = try_with_capacity(at.len())?;
     map.addresses_at(at, &mut addresses);
-    let (mut positions, mut values) = (Vec::new(), Vec::new());
-    for (&position, address) in at.iter().zip(&addresses) {
-        let ordinal = entries.positions.binary_search(address).ok();
-        if let Some(&value) = ordinal.and_then(|ordinal| entries.values.get(ordinal)) {
-            push(&mut positions, position)?;
-            push(&mut values, value)?;
-        }
-    }
-    Ok(Entries { positions: Cow::Owned(positions), values: Cow::Owned(values) })
+    looked_up(&entries, at.iter().copied().zip(addresses))
 }
 
 /// Entries by address as entries by row-major position.
@@ -97,8 +90,12 @@ fn inverse<'a, T: Copy>(map: &AddressMap, mut entries: Entries<'a, T>) -> Result
     /// Entries that are passed over in the time in which an element is looked up among many.
     const PASSED: usize = 64;
     let stages: Vec<&Layout> = map.stages().collect();
+    let look_up = |stages: &[&Layout], entries: &Entries<'_, T>| {
+        let address = |at: usize| stages.iter().fold(at, |at, stage| stage.address_at(at));
+        looked_up(entries, (0..map.count()).map(|position| (position, address(position))))
+    };
     if map.count().saturating_mul(PASSED) < entries.positions.len() {
-        return looked_up(map.count(), &stages, &entries);
+        return look_up(&stages, &entries);
     }
     for (k, stage) in stages.iter().enumerate().rev() {
         // Only what the stage above reads is of use.
@@ -106,24 +103,22 @@ fn inverse<'a, T: Copy>(map: &AddressMap, mut entries: Entries<'a, T>) -> Result
         let most = map.count().saturating_mul(LISTED).max(entries.positions.len());
         entries = match through(stage, &entries, window, most)? {
             Some(listed) => listed,
-            None => return looked_up(map.count(), &stages[..=k], &entries),
+            None => return look_up(&stages[..=k], &entries),
         };
     }
     Ok(entries)
 }
 
-/// The entries of a view of `count` elements, each of which is looked up at its address of the last stage.
+/// The entries at some positions, ascending, each of which is looked up at its address.
 fn looked_up<'a, T: Copy>(
-    count: usize,
-    stages: &[&Layout],
     entries: &Entries<'_, T>,
+    at: impl ExactSizeIterator<Item = (usize, usize)>,
 ) -> Result<Entries<'a, T>> {
     let (mut positions, mut values) = (Vec::new(), Vec::new());
     // All may be found: what has no room is refused before it is begun.
-    try_reserve_exact(&mut positions, count)?;
-    try_reserve_exact(&mut values, count)?;
-    for position in 0..count {
-        let address = stages.iter().fold(position, |position, stage| stage.address_at(position));
+    try_reserve_exact(&mut positions, at.len())?;
+    try_reserve_exact(&mut values, at.len())?;
+    for (position, address) in at {
         if let Ok(ordinal) = entries.positions.binary_search(&address) {
             positions.push(position);
             values.extend(entries.values.get(ordinal));
