@@ -78,7 +78,11 @@ impl<T: Copy + Default + Send + Sync + 'static, const N: usize> Outputs for [T; 
     }
 
     fn vectors(counts: &[usize]) -> Result<Self::Vectors> {
-        counts.iter().map(|&count| defaults(count)).collect::<Result<SmallVec<_>>>()
+        let mut vectors = SmallVec::new();
+        for &count in counts {
+            vectors.push(defaults(count)?);
+        }
+        Ok(vectors)
     }
 
     fn tensors(
