@@ -147,7 +147,11 @@ pub(crate) fn resize<T: Clone>(out: &mut Vec<T>, len: usize, value: T) -> Result
 pub(crate) fn owned<T: Copy>(elements: Cow<'_, [T]>) -> Result<Vec<T>> {
     match elements {
         Cow::Owned(elements) => Ok(elements),
-        Cow::Borrowed(elements) => list(elements.iter().copied()),
+        Cow::Borrowed(elements) => {
+            let mut out = try_with_capacity(elements.len())?;
+            out.extend_from_slice(elements);
+            Ok(out)
+        }
     }
 }
 

@@ -77,9 +77,12 @@ impl<'a, T: Copy> Slots<'a, T> {
         results.truncate(left);
     }
 
-    /// As [`Self::drain`].
+    /// As [`Self::drain`], once they are a part.
     #[inline(always)]
     pub(crate) fn drain_queue(&mut self, queue: &mut Queue<T>) {
+        if queue.len < PART {
+            return;
+        }
         let taken = self.write_lines(queue.results());
         let left = queue.len - taken;
         // Hardly more than a line, for which a call would take longer.

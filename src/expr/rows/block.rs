@@ -36,7 +36,12 @@ impl<'b, T: Copy> Block<'b, T> {
     pub(crate) fn flat(&self) -> Option<&'b [T]> {
         match self.data {
             Data::Together(block) => Some(block),
-            _ => None,
+            Data::Apart(slice, starts) => {
+                let neighbours = starts.windows(2).all(|pair| pair[1] == pair[0] + self.columns);
+                let first = starts.first().filter(|_| neighbours);
+                first.map(|&first| &slice[first..][..starts.len() * self.columns])
+            }
+            Data::Bound(_) => None,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Operands of few elements, which are in memory and in order before anything is done to them.
 
-use super::{At, Gaps, Job, Sweep, below, lane};
+use super::{At, Gaps, Job, Sweep, below, lanes};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Stop, UNPLANNED_ELEMENTS, small_elements};
 use crate::kernel::{self, Filled, Place, Slots, Steps, fill_slots, inner};
-use crate::memory::list;
+use crate::memory::{list, owned};
 use crate::shape::Shape;
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -49,19 +49,16 @@ impl<'e, T: Copy + Send + Sync> Few<'e, T> {
     ) -> Result<(), Stop> {
         let (memory, results) = (&mut W::Memory::default(), sweep.results());
         let (inner, slab) = (self.inner, self.extent * self.inner);
+        let job = Job { number: 0, results: 0..results, width: inner, first: 0, step: inner, gaps };
+        let at = &mut At { memory, job, out };
+        if inner == 1 {
+            return lanes(sweep, &self.elements, self.extent, at);
+        }
         for k in 0..self.outer {
             let k = if sweep.backward() { self.outer - 1 - k } else { k };
-            let first = k * results * inner;
-            let job =
-                Job { number: 0, results: 0..results, width: inner, first, step: inner, gaps };
-            let at = &mut At { memory, job, out };
-            let mut elements = &self.elements[k * slab..][..slab];
-            if inner == 1 {
-                lane(sweep, &mut elements, at)?;
-            } else {
-                let rows = list(elements.chunks_exact(inner))?;
-                sweep.table(&mut &rows[..], at)?;
-            }
+            at.job.first = k * results * inner;
+            let rows = list(self.elements[k * slab..][..slab].chunks_exact(inner))?;
+            sweep.table(&mut &rows[..], at)?;
         }
         Ok(())
     }
@@ -88,11 +85,6 @@ impl<'e, T: Copy + Send + Sync> FewLanes<'e, T> {
     /// All elements, lane after lane.
     pub(crate) fn elements(&self) -> &[T] {
         &self.0.elements
-    }
-
-    /// The lanes, one after another.
-    pub(crate) fn lanes(&self) -> impl Iterator<Item = &[T]> {
-        self.elements().chunks_exact(self.extent())
     }
 
     /// Number of lanes.
@@ -131,11 +123,11 @@ impl<'e, T: Copy + Send + Sync> FewLanes<'e, T> {
 }
 
 /// Elements of a matrix from which on squares of it are transposed in registers.
-const SQUARES: usize = 256;
+const SQUARES: usize = 64;
 
 /// Matrices of this shape, one after another, with their rows as columns.
 fn transposed<T: Copy>(from: &[T], rows: usize, columns: usize) -> Result<Vec<T>> {
-    let mut to = list(from.iter().copied())?;
+    let mut to = owned(Cow::Borrowed(from))?;
     let size = (rows * columns).max(1);
     let steps = |stride| Steps { stride, table: None };
     let across = steps(columns as isize);
@@ -147,8 +139,8 @@ fn transposed<T: Copy>(from: &[T], rows: usize, columns: usize) -> Result<Vec<T>
             inner::pack(from, &turned, &mut to)?;
             continue;
         }
-        for (k, row) in from.chunks_exact(columns).enumerate() {
-            to[k..].iter_mut().step_by(rows).zip(row).for_each(|(to, x)| *to = *x);
+        for (j, to) in to.chunks_exact_mut(rows.max(1)).enumerate() {
+            to.iter_mut().enumerate().for_each(|(k, to)| *to = from[k * columns + j]);
         }
     }
     Ok(to)

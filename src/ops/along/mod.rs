@@ -71,6 +71,17 @@ pub(crate) trait Sweep<T: Copy>: Sync + Sized {
     /// Computes some results of one lane.
     fn lane(&self, lane: &mut dyn Lane<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop>;
 
+    /// Computes all results of whole lanes of `extent` elements that lie one after another, unless they are
+    /// [`Self::LARGE`].
+    fn lanes(
+        &self,
+        elements: &[T],
+        extent: usize,
+        at: &mut At<'_, '_, T, Self>,
+    ) -> Result<(), Stop> {
+        each_lane(self, elements.chunks_exact(extent), at)
+    }
+
     /// Computes some results of lanes side by side.
     fn table(&self, table: &mut dyn LaneRows<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop>;
 }
@@ -236,5 +247,37 @@ fn lane<T: Copy, W: Sweep<T>>(
     match W::LARGE {
         true => sweep.table(&mut Column(lane), at),
         false => sweep.lane(lane, at),
+    }
+}
+
+/// Computes all results of whole lanes, one by one. The job is that of the first.
+pub(crate) fn each_lane<'r, T: Copy + 'r, W: Sweep<T>>(
+    sweep: &W,
+    rows: impl DoubleEndedIterator<Item = &'r [T]> + ExactSizeIterator,
+    at: &mut At<'_, '_, T, W>,
+) -> Result<(), Stop> {
+    let first = at.job.first;
+    let mut each = |(k, mut row): (usize, &[T])| {
+        at.job.first = first + k * sweep.results();
+        lane(sweep, &mut row, at)
+    };
+    match sweep.backward() {
+        true => rows.enumerate().rev().try_for_each(&mut each)?,
+        false => rows.enumerate().try_for_each(&mut each)?,
+    }
+    at.job.first = first;
+    Ok(())
+}
+
+/// The same of lanes of `extent` elements that lie one after another, together where the sweep can.
+fn lanes<T: Copy, W: Sweep<T>>(
+    sweep: &W,
+    elements: &[T],
+    extent: usize,
+    at: &mut At<'_, '_, T, W>,
+) -> Result<(), Stop> {
+    match W::LARGE {
+        true => each_lane(sweep, elements.chunks_exact(extent), at),
+        false => sweep.lanes(elements, extent, at),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::source::{ReadLane, ReadTable};
 use super::tasks::{Task, Tasks};
-use super::{At, Gaps, Job, Sweep, below, lane};
+use super::{At, Gaps, Job, Sweep, below, each_lane, lane, lanes};
 use crate::error::Result;
 use crate::expr::{Expr, Rows, Stop, erased};
 use crate::kernel::{self, Filled, GRAIN, PARALLEL, Slots, fill_parts, threads};
@@ -187,10 +187,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
             let items = first..(first + together).min(task.items.end);
             if self.lanes {
                 let block = reader.read(items.clone(), 0..extent)?;
-                for k in 0..items.len() {
-                    let k = turned(k, items.len());
-                    let at = &mut At { memory, job: job(first + k), out };
-                    lane(sweep, &mut block.row(k), at)?;
+                let at = &mut At { memory, job: job(first), out };
+                match block.flat() {
+                    Some(elements) => lanes(sweep, elements, extent, at)?,
+                    None => each_lane(sweep, (0..items.len()).map(|k| block.row(k)), at)?,
                 }
             } else {
                 let rows = items.start * extent..items.end * extent;

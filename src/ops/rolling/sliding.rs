@@ -11,7 +11,7 @@ use super::edge::{Extent, ReadingOrder, WindowEdge, runs};
 use crate::expr::Stop;
 use crate::kernel::{LARGE_BYTES, PART};
 use crate::memory::{default_of_fields, list, refill, try_reserve_exact};
-use crate::ops::along::{At, Lane, LaneRows, Panel, States, Sweep};
+use crate::ops::along::{At, Lane, LaneRows, Panel, States, Sweep, each_lane};
 use crate::ops::reduce::{Reducer, loops};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -194,6 +194,42 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, T, R> {
             self.by_blocks(lane, at)?;
         }
         at.out.put(&at.memory.results);
+        Ok(())
+    }
+
+    /// Short lanes as one, of which the windows that lie in two are left out.
+    fn lanes(
+        &self,
+        elements: &[T],
+        extent: usize,
+        at: &mut At<'_, '_, T, Self>,
+    ) -> Result<(), Stop> {
+        let are_whole = self.shift == 0 && !self.is_extended() && self.whole() == (0..self.results);
+        if !are_whole || self.window > SHORT || extent > SIDE {
+            return each_lane(self, elements.chunks_exact(extent), at);
+        }
+        let At { memory: Memory { prefixes: states, results, .. }, job, out } = at;
+        let together = SIDE / extent;
+        results.clear();
+        try_reserve_exact(results, elements.len().min(SIDE + PART))?;
+        let mut done = 0;
+        for lanes in elements.chunks(together * extent) {
+            let mut rows = [&lanes[..0]; SHORT];
+            let rows = &mut rows[..self.window];
+            for (k, row) in rows.iter_mut().enumerate() {
+                *row = &lanes[k..][..lanes.len() + 1 - self.window];
+            }
+            loops::fold_columns(self.reducer, rows, 0, states)?;
+            for states in states.chunks(extent) {
+                let states = states[..self.results].iter().cloned();
+                if let Some((k, reason)) = self.reducer.emit(states, results) {
+                    job.undefined(done + k, 0, reason);
+                }
+                done += self.results;
+            }
+            out.drain(results);
+        }
+        out.put(results);
         Ok(())
     }
 

@@ -6,10 +6,12 @@ use crate::kernel::{self, Kernel, PART, Queue, Slots};
 use crate::ops::along::{BLOCK, Gap, States};
 use crate::ops::reduce::{Reducer, Undefined};
 
-/// The next blocks of a lane.
+/// The next blocks of a lane, or whole lanes one after another.
 pub(super) struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
     pub(super) scan: &'a Running<'r, T, R>,
     pub(super) run: &'a [T],
+    /// Elements of each lane in it.
+    pub(super) each: usize,
     /// Whether it may lie farther than the caches.
     pub(super) far: bool,
     pub(super) places: Places,
@@ -21,14 +23,31 @@ pub(super) struct Advance<'a, 'o, 'r, T: Copy, R: Reducer<T>> {
 impl<T: Copy, R: Reducer<T>> Kernel for Advance<'_, '_, '_, T, R> {
     type Out = Result<Gap>;
 
+    /// Scans lane after lane; returns the first result that does not exist.
+    #[inline(always)]
+    fn run(mut self) -> Result<Gap> {
+        let (mut gap, mut done): (Gap, _) = (None, 0);
+        for lane in self.run.chunks(self.each.max(1)) {
+            if done > 0 {
+                *self.carry = None;
+            }
+            let found = self.lane(lane)?;
+            gap = gap.or(found.map(|(k, reason)| (done + k, reason)));
+            done += lane.len();
+        }
+        Ok(gap)
+    }
+}
+
+impl<T: Copy, R: Reducer<T>> Advance<'_, '_, '_, T, R> {
     /// Takes the next blocks of a lane and writes their results part by part; returns which has none, the one at
     /// the first place along the axis.
     #[inline(always)]
-    fn run(self) -> Result<Gap> {
-        let Self { scan, run, far, places, carry, queue, out } = self;
-        let Some(&first) = run.first() else { return Ok(None) };
+    fn lane(&mut self, lane: &[T]) -> Result<Gap> {
+        let Self { scan, far, places, carry, queue, out, .. } = self;
+        let Some(&first) = lane.first() else { return Ok(None) };
         let (mut gap, mut done): (Gap, _) = (None, 0);
-        for block in run.chunks(BLOCK) {
+        for block in lane.chunks(BLOCK) {
             let mut groups = None;
             for part in block.chunks(PART) {
                 let places = places.after(done);
@@ -41,7 +60,7 @@ impl<T: Copy, R: Reducer<T>> Kernel for Advance<'_, '_, '_, T, R> {
                 };
                 let results = queue.room(part.len(), any)?;
                 let found = if R::ASSOCIATIVE {
-                    if far {
+                    if *far {
                         kernel::prefetch_row(part);
                     }
                     let before = groups.clone();
@@ -73,7 +92,7 @@ impl<T: Copy, R: Reducer<T>> Kernel for Advance<'_, '_, '_, T, R> {
                 }
             }
             if R::ASSOCIATIVE {
-                *carry = scan.reducer.sum(carry.as_ref(), groups.as_ref());
+                **carry = scan.reducer.sum(carry.as_ref(), groups.as_ref());
             }
         }
         Ok(gap)

@@ -16,6 +16,7 @@ mod slice;
 mod sweep;
 mod totals;
 
+use slice::scan_together;
 pub(crate) use slice::{Way, scan_rows, scan_run};
 
 use crate::compute::{Compute, Deferred, reads};
@@ -172,7 +173,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
             && let Some(few) = FewLanes::of(&self.e, self.axis, NARROW)?
         {
             let scanned = few.fill_with(few.extent(), out, |out| {
-                scan_rows(&self.reducer, Way::default(), few.lanes(), out)
+                scan_together(&self.reducer, few.elements(), few.extent(), out)
             });
             // The first result that does not exist is looked for below.
             if !matches!(scanned, Err(Error::Overflow { .. } | Error::NothingLeft { .. })) {

@@ -43,13 +43,13 @@ pub(crate) fn scan_rows<'d, T: Copy + Send + Sync + 'd, R: Reducer<T>>(
                 refill(&mut backwards, run.iter().rev().copied())?;
                 out.extend_with(len, |out| {
                     fill_slots(out, |out| {
-                        gap = scan_one(reducer, way, &backwards, &mut queue, out)?;
+                        gap = scan_one(reducer, way, &backwards, len, &mut queue, out)?;
                         Ok(())
                     })
                 })?;
                 gap = gap.map(|(k, why)| (len - 1 - k, why));
             } else {
-                gap = scan_one(reducer, way, run, &mut queue, out)?;
+                gap = scan_one(reducer, way, run, len, &mut queue, out)?;
             }
             if let Some((k, why)) = gap {
                 return Err(undefined::<R::Out>(why, vec![range.start + k]));
@@ -60,19 +60,39 @@ pub(crate) fn scan_rows<'d, T: Copy + Send + Sync + 'd, R: Reducer<T>>(
     })
 }
 
-/// Scans one run in the order in which it goes.
+/// Scans one run in the order in which it goes, or several of `each` elements that lie one after another.
 fn scan_one<T: Copy, R: Reducer<T>>(
     reducer: &R,
     Way { exclusive, reverse }: Way,
     run: &[T],
+    each: usize,
     queue: &mut Queue<R::Out>,
     out: &mut Slots<'_, R::Out>,
 ) -> Result<Gap> {
-    let (extent, carries) = (run.len(), Vec::new());
+    let (extent, carries) = (each, Vec::new());
     let places = Places { extent, reverse, first: 0 };
     let scan = Running { reducer, extent, exclusive, reverse, carries };
-    let (far, mut carry) = (false, None);
-    kernel::dispatch(Advance { scan: &scan, run, far, places, carry: &mut carry, queue, out })
+    let (far, carry) = (false, &mut None);
+    kernel::dispatch(Advance { scan: &scan, run, each, far, places, carry, queue, out })
+}
+
+/// The same of lanes of `extent` elements that lie one after another, from their first elements on.
+pub(super) fn scan_together<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    elements: &[T],
+    extent: usize,
+    out: &mut [MaybeUninit<R::Out>],
+) -> Result<Filled> {
+    let mut queue = Queue::default();
+    fill_slots(out, |out| {
+        let gap = scan_one(reducer, Way::default(), elements, extent, &mut queue, out)?;
+        if let Some((k, why)) = gap {
+            let index = vec![k];
+            return Err(undefined::<R::Out>(why, index));
+        }
+        out.put(queue.results());
+        Ok(())
+    })
 }
 
 /// [`scan_rows`] of one run.

@@ -6,7 +6,7 @@ use super::running::{Places, Running};
 use crate::expr::Stop;
 use crate::kernel::{self, LARGE_BYTES, PART, Queue};
 use crate::memory::{default_of_fields, refill, try_reserve_exact};
-use crate::ops::along::{At, BLOCK, GROUP, Lane, LaneRows, Sweep};
+use crate::ops::along::{At, BLOCK, GROUP, Lane, LaneRows, Sweep, each_lane};
 use crate::ops::reduce::Reducer;
 
 /// Memory of a task.
@@ -63,12 +63,34 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Running<'_, T, R> {
                 lane.run(first..end)?
             };
             let (carry, queue, out) = (&mut carry, &mut *queue, &mut *out);
-            let advance = Advance { scan: self, run, far, places, carry, queue, out };
+            let each = run.len();
+            let advance = Advance { scan: self, run, each, far, places, carry, queue, out };
             let gap = kernel::dispatch(advance)?;
             if let Some((k, reason)) = gap {
                 job.undefined(places.position(k), 0, reason);
             }
             first = end;
+        }
+        out.put(queue.results());
+        queue.clear();
+        Ok(())
+    }
+
+    fn lanes(
+        &self,
+        elements: &[T],
+        extent: usize,
+        at: &mut At<'_, '_, T, Self>,
+    ) -> Result<(), Stop> {
+        if self.reverse || !self.carries.is_empty() {
+            return each_lane(self, elements.chunks_exact(extent), at);
+        }
+        let At { memory: Memory { queue, .. }, job, out } = at;
+        let places = Places { extent, reverse: false, first: 0 };
+        let (run, each, far, carry, queue) = (elements, extent, true, &mut None, &mut *queue);
+        let advance = Advance { scan: self, run, each, far, places, carry, queue, out };
+        if let Some((k, reason)) = kernel::dispatch(advance)? {
+            job.undefined(k, 0, reason);
         }
         out.put(queue.results());
         queue.clear();

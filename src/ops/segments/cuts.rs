@@ -3,9 +3,9 @@
 use crate::expr::Stop;
 use crate::kernel::{self, Kernel, PART};
 use crate::memory::{list, try_reserve_exact};
-use crate::ops::along::{At, Gap, Job, Lane, LaneRows, States, Sweep};
+use crate::ops::along::{At, Gap, Job, Lane, LaneRows, States, Sweep, each_lane};
 use crate::ops::reduce::{Pairwise, Reducer, loops};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Elements of a lane, and rows of lanes side by side, that are folded at once. What they give is joined in
 /// pairs.
@@ -87,6 +87,14 @@ impl<S, U> Default for Memory<S, U> {
 }
 
 impl<R> Cuts<'_, R> {
+    /// Lengths of segments that are one leaf.
+    fn leaf<T: Copy>(&self) -> RangeInclusive<usize>
+    where
+        R: Reducer<T>,
+    {
+        usize::from(self.reducer.empty().is_none())..=LEAF
+    }
+
     /// What to read from `start` on, if at best `count` elements and at least those up to `end` are read.
     fn block(&self, start: usize, end: usize, count: usize, job: &Job<'_>) -> Range<usize> {
         let last = self.offsets.segment(job.results.end - 1).end;
@@ -102,6 +110,9 @@ struct Leaves<'a, T: Copy, R: Reducer<T>> {
     run: &'a [T],
     base: usize,
     offsets: &'a [usize],
+    /// How many lanes are cut at these offsets, and elements of each.
+    lanes: usize,
+    each: usize,
     results: &'a mut Vec<R::Out>,
 }
 
@@ -110,23 +121,25 @@ impl<T: Copy, R: Reducer<T>> Kernel for Leaves<'_, T, R> {
 
     #[inline(always)]
     fn run(self) -> Gap {
-        let Self { reducer, run, base, offsets, results } = self;
-        let (mut gap, empty) = (None, reducer.empty());
-        for (k, pair) in offsets.windows(2).enumerate() {
-            let (start, count) = (pair[0] - base, pair[1] - pair[0]);
-            let few = run.get(start..).and_then(|rest| rest.first_chunk());
-            let state = match (few, &empty) {
-                // Without a branch on the length, which is unpredictable.
-                (Some(run), Some(empty)) if count <= 8 => {
-                    let state = reducer.fold_few(run, count.max(1));
-                    if count == 0 { empty.clone() } else { state }
-                }
-                (Some(run), None) if count <= 8 => reducer.fold_few(run, count),
-                (None, Some(empty)) if count == 0 => empty.clone(),
-                _ => reducer.fold(&run[start..start + count], 0),
-            };
-            gap = gap.or(reducer.undefined(&state).map(|reason| (k, reason)));
-            results.push(reducer.finish(state));
+        let Self { reducer, run, base, offsets, lanes, each, results } = self;
+        let (mut gap, empty, first) = (None, reducer.empty(), results.len());
+        for lane in (0..lanes).map(|lane| lane * each) {
+            for pair in offsets.windows(2) {
+                let (start, count) = (lane + pair[0] - base, pair[1] - pair[0]);
+                let few = run.get(start..).and_then(|rest| rest.first_chunk());
+                let state = match (few, &empty) {
+                    // Without a branch on the length, which is unpredictable.
+                    (Some(run), Some(empty)) if count <= 8 => {
+                        let state = reducer.fold_few(run, count.max(1));
+                        if count == 0 { empty.clone() } else { state }
+                    }
+                    (Some(run), None) if count <= 8 => reducer.fold_few(run, count),
+                    (None, Some(empty)) if count == 0 => empty.clone(),
+                    _ => reducer.fold(&run[start..start + count], 0),
+                };
+                gap = gap.or(reducer.undefined(&state).map(|why| (results.len() - first, why)));
+                results.push(reducer.finish(state));
+            }
         }
         gap
     }
@@ -152,7 +165,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
         try_reserve_exact(results, 3 * PART + 1)?;
         let (mut block, mut run): (Range<usize>, &[T]) = (0..0, &[]);
         let mut room = [0; PART + 1];
-        let leaf = usize::from(self.reducer.empty().is_none())..=LEAF;
+        let leaf = self.leaf::<T>();
         let mut number = job.results.start;
         while number < job.results.end {
             if results.len() >= 2 * PART {
@@ -175,6 +188,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                     run,
                     base: block.start,
                     offsets: &offsets[..=count],
+                    lanes: 1,
+                    each: run.len(),
                     results,
                 };
                 if let Some((k, reason)) = kernel::dispatch(leaves) {
@@ -209,6 +224,38 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                 job.undefined(number, 0, reason);
             }
             number += 1;
+        }
+        out.put(results);
+        results.clear();
+        Ok(())
+    }
+
+    /// Lanes of few segments in one loop, if each of them is a leaf.
+    fn lanes(
+        &self,
+        elements: &[T],
+        extent: usize,
+        at: &mut At<'_, '_, T, Self>,
+    ) -> Result<(), Stop> {
+        let (leaf, count) = (self.leaf::<T>(), self.offsets.segments());
+        let mut each = (0..count).map(|number| self.offsets.segment(number).len());
+        if !R::ASSOCIATIVE || !(1..=PART).contains(&count) || !each.all(|len| leaf.contains(&len)) {
+            return each_lane(self, elements.chunks_exact(extent), at);
+        }
+        let At { memory: Memory { results, .. }, job, out } = at;
+        let mut room = [0; PART + 1];
+        let offsets = self.offsets.of(0..count, &mut room);
+        let together = 2 * PART / count;
+        try_reserve_exact(results, 3 * PART)?;
+        let mut done = 0;
+        for run in elements.chunks(together * extent) {
+            let (reducer, lanes) = (self.reducer, run.len() / extent);
+            let leaves = Leaves { reducer, run, base: 0, offsets, lanes, each: extent, results };
+            if let Some((k, reason)) = kernel::dispatch(leaves) {
+                job.undefined(done + k, 0, reason);
+            }
+            done += lanes * count;
+            out.drain(results);
         }
         out.put(results);
         results.clear();

@@ -36,6 +36,8 @@ mod scan_lazy;
 #[cfg(feature = "quickcheck")]
 mod segments;
 #[cfg(feature = "quickcheck")]
+mod short_lanes;
+#[cfg(feature = "quickcheck")]
 mod stencil;
 #[cfg(feature = "quickcheck")]
 mod within;
