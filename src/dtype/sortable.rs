@@ -54,6 +54,12 @@ pub trait Radix: Copy + Ord + Default + Debug + Send + Sync + sealed::Sealed + '
     /// Byte `k`, the lowest one first.
     fn byte(self, k: usize) -> usize;
 
+    /// The smaller and the larger of two.
+    #[inline(always)]
+    fn in_order(self, other: Self) -> (Self, Self) {
+        (self.min(other), self.max(other))
+    }
+
     /// Items that are words which processors sort.
     fn words(_items: &mut [Self]) -> Words<'_> {
         Words::Other
@@ -85,6 +91,16 @@ macro_rules! radixes {
             #[inline(always)]
             fn byte(self, k: usize) -> usize {
                 (self >> (8 * k)) as usize & 0xff
+            }
+
+            #[inline(always)]
+            fn in_order(self, other: Self) -> (Self, Self) {
+                if size_of::<Self>() < 8 {
+                    return (self.min(other), self.max(other));
+                }
+                // AVX2 has no minimum of 64 bits: without this loops would not be made of vectors.
+                let exchanged = (self ^ other) & Self::from(other < self).wrapping_neg();
+                (self ^ exchanged, other ^ exchanged)
             }
             $(
                 fn words(items: &mut [Self]) -> Words<'_> {

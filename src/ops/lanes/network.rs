@@ -6,23 +6,37 @@ use crate::error::Result;
 use crate::kernel::{Kernel, dispatch};
 use crate::memory::resize;
 
-/// Lanes that are sorted at once.
+/// Lanes that are sorted at once, and where there are no more than [`FEW`] of them.
 pub(super) const LANES: usize = 16;
+const FEW: usize = LANES / 2;
 /// Items of the longest lanes.
 pub(super) const LONGEST: usize = 32;
 
 /// Memory to sort with, kept from lanes to lanes.
 #[derive(Debug, Default)]
 pub(super) struct Network<R> {
-    rows: Vec<[R; LANES]>,
+    rows: Vec<R>,
+}
+
+/// How many lanes of so many are sorted at once.
+#[inline(always)]
+pub(super) fn together(lanes: usize) -> usize {
+    if lanes <= FEW { FEW } else { LANES }
 }
 
 impl<R: Radix> Network<R> {
-    /// Sorts the first [`LANES`] lanes of `len` items.
-    pub(super) fn sort(&mut self, items: &mut [R], len: usize) -> Result<()> {
-        resize(&mut self.rows, len, [R::default(); LANES])?;
-        let (items, rows) = (&mut items[..len * LANES], &mut self.rows[..len]);
-        dispatch(Sort { items, rows, pairs: PAIRS[len].as_slice() });
+    /// Sorts the first lanes of `len` items, [`together`] of which lie one after another.
+    pub(super) fn sort(&mut self, items: &mut [R], len: usize, together: usize) -> Result<()> {
+        let count = len * together;
+        if self.rows.len() < count {
+            resize(&mut self.rows, count, R::default())?;
+        }
+        let (items, rows) = (&mut items[..count], &mut self.rows[..count]);
+        let pairs = PAIRS[len].as_slice();
+        match together {
+            FEW => dispatch(Sort::<_, FEW> { items, rows: rows.as_chunks_mut().0, pairs }),
+            _ => dispatch(Sort::<_, LANES> { items, rows: rows.as_chunks_mut().0, pairs }),
+        }
         Ok(())
     }
 }
@@ -106,7 +120,11 @@ pub(super) fn sort_arrays<R: Radix, const N: usize>(arrays: &mut [[R; N]; LANES]
 
 /// Sorts the first lanes by pairs of rows, with memory for as many rows as lanes are long.
 #[inline(always)]
-fn sort_together<R: Radix>(items: &mut [R], rows: &mut [[R; LANES]], pairs: &[(u8, u8)]) {
+fn sort_together<R: Radix, const LANES: usize>(
+    items: &mut [R],
+    rows: &mut [[R; LANES]],
+    pairs: &[(u8, u8)],
+) {
     let len = rows.len();
     for (lane, items) in items.chunks_exact(len).enumerate() {
         for (item, row) in items.iter().zip(&mut *rows) {
@@ -115,9 +133,11 @@ fn sort_together<R: Radix>(items: &mut [R], rows: &mut [[R; LANES]], pairs: &[(u
     }
     for &(first, second) in pairs {
         let (first, second) = (usize::from(first), usize::from(second));
-        let (a, b) = (rows[first], rows[second]);
-        rows[first] = std::array::from_fn(|lane| a[lane].min(b[lane]));
-        rows[second] = std::array::from_fn(|lane| a[lane].max(b[lane]));
+        let (mut a, mut b) = (rows[first], rows[second]);
+        for (a, b) in a.iter_mut().zip(&mut b) {
+            (*a, *b) = a.in_order(*b);
+        }
+        (rows[first], rows[second]) = (a, b);
     }
     for (lane, items) in items.chunks_exact_mut(len).enumerate() {
         for (item, row) in items.iter_mut().zip(&*rows) {
@@ -126,13 +146,13 @@ fn sort_together<R: Radix>(items: &mut [R], rows: &mut [[R; LANES]], pairs: &[(u
     }
 }
 
-struct Sort<'a, R> {
+struct Sort<'a, R, const LANES: usize> {
     items: &'a mut [R],
     rows: &'a mut [[R; LANES]],
     pairs: &'a [(u8, u8)],
 }
 
-impl<R: Radix> Kernel for Sort<'_, R> {
+impl<R: Radix, const LANES: usize> Kernel for Sort<'_, R, LANES> {
     type Out = ();
 
     #[inline(always)]
@@ -143,7 +163,7 @@ impl<R: Radix> Kernel for Sort<'_, R> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LANES, LONGEST, Network, PAIRS, sort_eight};
+    use super::{FEW, LANES, LONGEST, Network, PAIRS, sort_eight};
 
     #[test]
     fn eight_zeros_and_ones_are_sorted() {
@@ -181,13 +201,13 @@ mod tests {
     #[test]
     fn lanes_are_sorted_apart() {
         let mut network = Network::default();
-        for len in (1..=LONGEST).chain([3]) {
-            let mut items: Vec<u16> = (0..len * LANES)
+        for (len, lanes) in (1..=LONGEST).chain([3]).flat_map(|len| [(len, FEW), (len, LANES)]) {
+            let mut items: Vec<u16> = (0..len * lanes)
                 .map(|k| ((k as u64 * k as u64 * 40_503) >> 3) as u16 % 97)
                 .collect();
             let mut expected = items.clone();
             expected.chunks_mut(len).for_each(<[u16]>::sort);
-            network.sort(&mut items, len).unwrap();
+            network.sort(&mut items, len, lanes).unwrap();
             assert_eq!(items, expected);
         }
     }

@@ -3,6 +3,7 @@
 use super::before::Zeros;
 use super::operand::Batch;
 use super::operation::LaneOperation;
+use super::sort::{Keys, sorted_whole};
 use crate::dtype::{Measure, Radix, Real, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
@@ -113,24 +114,28 @@ impl<T: Measure + Sortable> LaneOperation<T> for Quantiles {
         out: &mut [T::Float],
     ) -> Result<()> {
         let quantiles = self.quantiles()?;
-        lanes.for_each(out, |lane, _, out| {
-            let Some(&first) = lane.iter().find(|&&x| is_nan(x)) else {
-                return selection.quantiles(lane, out, quantiles, self.interpolation);
-            };
-            let mut numbers = std::mem::take(&mut selection.numbers);
-            refill(&mut numbers, lane.iter().copied())?;
-            numbers.retain(|&x| !is_nan(x));
-            if self.nan == Nan::Wins || numbers.is_empty() {
-                out.fill(float(first));
-            } else {
-                selection.quantiles(&numbers, out, quantiles, self.interpolation)?;
+        let (length, each) = (lanes.length(), out.len() / lanes.count.max(1));
+        let Some(algorithm) = sorted_whole::<T>(length, lanes.count).filter(|_| each > 0) else {
+            return lanes.for_each(out, |lane, _, out| self.one_lane(selection, lane, out));
+        };
+        let together = algorithm.together(lanes.count);
+        for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together * each)) {
+            selection.aim(length, quantiles, self.interpolation)?;
+            let Selection { sorted, points, shared, .. } = &mut *selection;
+            let (keys, _) = sorted.sorted(lanes, algorithm, together, false)?;
+            let (mut keys, mut has_nan) = (keys.chunks_exact(length), false);
+            lanes.for_each(out, |lane, _, out| {
+                has_nan |= lane.iter().any(|&x| is_nan(x));
+                shared.quantiles(points, lane, keys.next().unwrap_or_default(), out)
+            })?;
+            if has_nan {
+                lanes.for_each(out, |lane, _, out| self.one_lane(selection, lane, out))?;
             }
-            selection.numbers = numbers;
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
-    fn words(&self, extent: usize, _lanes: usize) -> Result<[String; 2]> {
+    fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
         let mut selection = Selection::<T>::default();
         selection.aim(extent, self.quantiles()?, self.interpolation)?;
         let ranks = selection.ranks;
@@ -139,7 +144,36 @@ impl<T: Measure + Sortable> LaneOperation<T> for Quantiles {
             Nan::Skipped => ("quantiles but for NaN", "or such of those that are not NaN"),
         };
         let bytes = T::Key::BYTES;
-        Ok([what.into(), format!("ranks {ranks:?} of {bytes}-byte keys selected, {rest}")])
+        let how = match sorted_whole::<T>(extent, lanes) {
+            Some(algorithm) => format!("sorted {algorithm}"),
+            None => String::from("selected"),
+        };
+        Ok([what.into(), format!("ranks {ranks:?} of {bytes}-byte keys {how}, {rest}")])
+    }
+}
+
+impl Quantiles {
+    /// Those of one lane that is not empty.
+    fn one_lane<T: Measure + Sortable>(
+        &self,
+        selection: &mut Selection<T>,
+        lane: &[T],
+        out: &mut [T::Float],
+    ) -> Result<()> {
+        let quantiles = self.quantiles()?;
+        let Some(&first) = lane.iter().find(|&&x| is_nan(x)) else {
+            return selection.quantiles(lane, out, quantiles, self.interpolation);
+        };
+        let mut numbers = std::mem::take(&mut selection.numbers);
+        refill(&mut numbers, lane.iter().copied())?;
+        numbers.retain(|&x| !is_nan(x));
+        if self.nan == Nan::Wins || numbers.is_empty() {
+            out.fill(float(first));
+        } else {
+            selection.quantiles(&numbers, out, quantiles, self.interpolation)?;
+        }
+        selection.numbers = numbers;
+        Ok(())
     }
 }
 
@@ -149,6 +183,8 @@ pub struct Selection<T: Sortable> {
     /// The elements that are not NaN.
     numbers: Vec<T>,
     keys: Vec<T::Key>,
+    /// The keys of several lanes.
+    sorted: Keys<T::Key>,
     /// Elements of the lanes that the points and ranks are of.
     len: usize,
     points: Vec<Point>,
@@ -159,9 +195,10 @@ pub struct Selection<T: Sortable> {
 
 impl<T: Sortable> Default for Selection<T> {
     fn default() -> Self {
-        let (keys, points, ranks) = (Vec::new(), Vec::new(), Vec::new());
+        let (numbers, keys, sorted) = (Vec::new(), Vec::new(), Keys::default());
+        let (points, ranks) = (Vec::new(), Vec::new());
         let shared = Shared { key: None, elements: Vec::new(), before: 0 };
-        Self { numbers: Vec::new(), keys, len: 0, points, ranks, shared }
+        Self { numbers, keys, sorted, len: 0, points, ranks, shared }
     }
 }
 
@@ -194,16 +231,7 @@ impl<T: Measure + Sortable> Selection<T> {
         let Self { keys, ranks, points, shared, .. } = self;
         refill(keys, lane.iter().map(|x| x.key(false)))?;
         select(keys, 0, ranks);
-        shared.key = None;
-        for (slot, point) in out.iter_mut().zip(points) {
-            let low = float(shared.ranked(lane, keys, point.low)?);
-            *slot = if point.high == point.low {
-                low
-            } else {
-                between(low, float(shared.ranked(lane, keys, point.high)?), point.part)
-            };
-        }
-        Ok(())
+        shared.quantiles(points, lane, keys, out)
     }
 }
 
@@ -226,6 +254,29 @@ struct Shared<T: Sortable> {
 }
 
 impl<T: Sortable> Shared<T> {
+    /// The quantiles of a lane, whose keys of all ranks of the points stand where they would if all were sorted.
+    fn quantiles(
+        &mut self,
+        points: &[Point],
+        lane: &[T],
+        keys: &[T::Key],
+        out: &mut [T::Float],
+    ) -> Result<()>
+    where
+        T: Measure,
+    {
+        self.key = None;
+        for (slot, point) in out.iter_mut().zip(points) {
+            let low = float(self.ranked(lane, keys, point.low)?);
+            *slot = if point.high == point.low {
+                low
+            } else {
+                between(low, float(self.ranked(lane, keys, point.high)?), point.part)
+            };
+        }
+        Ok(())
+    }
+
     /// The element of a rank, once its key stands where it would if all were sorted.
     fn ranked(&mut self, lane: &[T], keys: &[T::Key], rank: usize) -> Result<T> {
         let key = keys[rank];

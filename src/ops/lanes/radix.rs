@@ -55,27 +55,36 @@ impl Algorithm {
         }
     }
 
-    /// How many lanes are sorted at once.
+    /// How many lanes of so many are sorted at once.
     #[inline(always)]
-    pub(super) fn together(self) -> usize {
-        if self == Self::Network { network::LANES } else { 1 }
+    pub(super) fn together(self, lanes: usize) -> usize {
+        if self == Self::Network { network::together(lanes) } else { 1 }
+    }
+
+    /// Items that memory for lanes of `len` items has room for: the lanes that are sorted at once and, to sort in
+    /// registers, [`SPARE`] more.
+    #[inline(always)]
+    pub(super) fn room(self, len: usize, together: usize) -> usize {
+        let spare = if self == Self::Registers { SPARE } else { 0 };
+        (together * len).saturating_add(spare)
     }
 
     /// Sorts lanes of `len` items whose order is that of some of their bytes: below these all others ascend
     /// already, and above them they are equal. Items that are equal in all bytes are the same.
     ///
-    /// There are as many lanes as are sorted [together](Self::together), one after another, and [`SPARE`]
-    /// items more, whose values are lost.
+    /// There are as many lanes as are sorted [together](Self::together), one after another. Items behind them are lost, for
+    /// which there is [room](Self::room).
     #[inline(always)]
     pub(super) fn sort<R: Radix>(
         self,
         items: &mut Vec<R>,
         len: usize,
+        together: usize,
         spare: &mut Spare<R>,
         bytes: Range<usize>,
     ) -> Result<()> {
         match self {
-            Self::Network => return spare.network.sort(items, len),
+            Self::Network => return spare.network.sort(items, len, together),
             Self::Comparisons => {
                 items[..len].sort_unstable();
                 return Ok(());
@@ -102,7 +111,7 @@ impl Algorithm {
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Network => "by a network that takes sixteen lanes at once",
+            Self::Network => "by a network that takes up to sixteen lanes at once",
             Self::Registers => "in registers of 512 bits",
             Self::Bytes => "byte by byte",
             Self::Comparisons => "by comparisons",

@@ -5,7 +5,6 @@ use super::operand::Batch;
 use super::radix::{Algorithm, Spare};
 use crate::dtype::{Radix, SortKey, Sortable};
 use crate::error::Result;
-use crate::kernel::SPARE;
 use crate::kernel::inner::map_all;
 use crate::memory::{self, sort_by};
 use std::cmp::Ordering;
@@ -17,9 +16,30 @@ const TINY: usize = 8;
 /// Memory to sort keys with.
 #[derive(Debug, Default)]
 pub struct Keys<K> {
-    /// Of the lanes that are sorted together, and [`SPARE`] more.
+    /// Of the lanes that are sorted together, and what it takes to sort them beside.
     keys: Vec<K>,
     spare: Spare<K>,
+}
+
+impl<K: Radix> Keys<K> {
+    /// The keys of at most `together` lanes, sorted lane by lane, and whether each is that of one element alone.
+    #[inline(always)]
+    pub(super) fn sorted<T: Sortable<Key = K>>(
+        &mut self,
+        lanes: Batch<'_, T>,
+        algorithm: Algorithm,
+        together: usize,
+        descending: bool,
+    ) -> Result<(&[K], bool)> {
+        let Self { keys, spare } = self;
+        let len = lanes.length();
+        resize(keys, algorithm.room(len, together))?;
+        let own_keys = for_slices(lanes, |start, elements| {
+            map_all(elements, &mut keys[start..], |_, x: T| (x.key(descending), x.is_own_key()))
+        })?;
+        algorithm.sort(keys, len, together, spare, 0..K::BYTES)?;
+        Ok((keys, own_keys))
+    }
 }
 
 /// How a lane is sorted.
@@ -69,7 +89,15 @@ impl fmt::Display for SortMethod {
 pub(super) fn keys_together<T: Sortable>(len: usize, lanes: usize) -> usize {
     match SortMethod::by_keys::<T::Key>(len, lanes) {
         SortMethod::Plain => 1,
-        SortMethod::Keys { algorithm, .. } => algorithm.together(),
+        SortMethod::Keys { algorithm, .. } => algorithm.together(lanes),
+    }
+}
+
+/// What sorts lanes so short that several together are sorted sooner than any element of one is selected.
+pub(super) fn sorted_whole<T: Sortable>(len: usize, lanes: usize) -> Option<Algorithm> {
+    match SortMethod::by_keys::<T::Key>(len, lanes) {
+        SortMethod::Keys { algorithm: Algorithm::Network, .. } => Some(Algorithm::Network),
+        _ => None,
     }
 }
 
@@ -81,7 +109,7 @@ fn is_plain(len: usize, algorithm: Algorithm) -> bool {
 
 /// The elements of some lanes in `order`.
 pub(super) fn sort_lanes<T: Sortable>(
-    Keys { keys, spare }: &mut Keys<T::Key>,
+    memory: &mut Keys<T::Key>,
     lanes: Batch<'_, T>,
     out: &mut [T],
     order: SortOrder,
@@ -93,13 +121,9 @@ pub(super) fn sort_lanes<T: Sortable>(
             sort_by(out, &mut Vec::new(), |a, b| a.key(descending).cmp(&b.key(descending)))
         });
     };
-    let together = algorithm.together();
-    resize(keys, together * len)?;
+    let together = algorithm.together(lanes.count);
     for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together * len)) {
-        let own_keys = for_slices(lanes, |start, elements| {
-            map_all(elements, &mut keys[start..], |_, x: T| (x.key(descending), x.is_own_key()))
-        })?;
-        algorithm.sort(keys, len, spare, 0..T::Key::BYTES)?;
+        let (keys, own_keys) = memory.sorted(lanes, algorithm, together, descending)?;
         map_all(&keys[..out.len()], out, |_, key| (T::from_key(key, descending), true));
         if !own_keys {
             for (k, (keys, out)) in keys.chunks(len).zip(out.chunks_exact_mut(len)).enumerate() {
@@ -151,13 +175,14 @@ fn sort_pairs<T: Copy, K: SortKey, U>(
     let SortMethod::Keys { algorithm, .. } = SortMethod::by_pairs::<K>(len, lanes.count) else {
         return lanes.for_each(out, |lane, _, out| plain(lane, out));
     };
-    let together = algorithm.together();
-    resize(pairs, together * len)?;
+    let together = algorithm.together(lanes.count);
+    resize(pairs, algorithm.room(len, together))?;
     for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together * len)) {
         for (k, pairs) in pairs.chunks_mut(len).take(out.len() / len).enumerate() {
             map_all(lanes.lane(k)?, pairs, |position, x| (key(x).pair(position), true));
         }
-        algorithm.sort(pairs, len, spare, K::POSITION_BYTES..K::POSITION_BYTES + K::BYTES)?;
+        let bytes = K::POSITION_BYTES..K::POSITION_BYTES + K::BYTES;
+        algorithm.sort(pairs, len, together, spare, bytes)?;
         write(lanes, &pairs[..out.len()], out)?;
     }
     Ok(())
@@ -212,7 +237,7 @@ pub(super) fn sort_lanes_by_key<T: Copy, K: SortKey>(
     })
 }
 
-/// Makes a vector at least `count` and [`SPARE`] long, whatever it then holds: lanes whose lengths vary are not cleared for.
+/// Makes a vector at least `count` long, whatever it then holds: lanes whose lengths vary are not cleared for.
 fn resize<T: Copy + Default>(vec: &mut Vec<T>, count: usize) -> Result<()> {
-    memory::resize(vec, count.saturating_add(SPARE).max(vec.len()), T::default())
+    memory::resize(vec, count.max(vec.len()), T::default())
 }

@@ -6,5 +6,6 @@ mod errors;
 mod large;
 mod picks;
 mod ranks;
+mod short;
 mod sorts;
 mod support;
