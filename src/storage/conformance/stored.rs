@@ -24,46 +24,58 @@ fn check_entries<R: Reader + ?Sized>(
     let stored = report.guard("stored", 0, || storage.stored())??;
     let facts = report.guard("fill", 0, || (stored.fill(), stored.count(), storage.len()));
     let (fill, count, len) = facts?;
-    let mut laws = Laws { stored, fill, count, same, report };
+    let mut laws = Laws { storage, stored, fill, count, len, same, report };
 
     // From the start: all entries of few, the first ones of many. They are compared whole.
     let head = laws.entries(0, count.min(TRIED))?;
-    laws.ordered(0, &head, len);
-    laws.values(storage, 0, &head, len);
-    laws.between(storage, &head, len);
+    laws.ordered(0, &head);
+    laws.values(0, &head);
+    laws.between(&head);
     laws.chunks(&head);
     laws.slices(&head);
     if count > TRIED {
-        laws.far_entries(storage, len)?;
-        laws.far_between(storage, &head, len)?;
+        laws.far_entries()?;
+        laws.far_between(&head)?;
     }
     Some(())
 }
 
-struct Laws<'a, T> {
-    stored: &'a dyn Stored<Elem = T>,
-    fill: T,
+struct Laws<'a, R: Reader + ?Sized> {
+    storage: &'a R,
+    stored: &'a dyn Stored<Elem = R::Elem>,
+    fill: R::Elem,
     count: usize,
-    same: &'a dyn Fn(&T, &T) -> bool,
+    len: usize,
+    same: &'a dyn Fn(&R::Elem, &R::Elem) -> bool,
     report: &'a mut Report,
 }
 
 /// Every law returns `None` where something panics.
-impl<T: Copy> Laws<'_, T> {
+impl<R: Reader + ?Sized> Laws<'_, R> {
     /// Up to `room` entries from ordinal `from` on.
-    fn entries(&mut self, from: usize, room: usize) -> Option<Vec<Entry<T>>> {
-        let (mut addresses, mut values) = (vec![usize::MAX; room], vec![self.fill; room]);
+    fn entries(&mut self, from: usize, room: usize) -> Option<Vec<Entry<R::Elem>>> {
+        self.entries_to(from, [room; 2])
+    }
+
+    /// The same to slices of these lengths, of which the shorter one says how much is wanted.
+    fn entries_to(&mut self, from: usize, rooms: [usize; 2]) -> Option<Vec<Entry<R::Elem>>> {
+        let (mut addresses, mut values) = (vec![usize::MAX; rooms[0]], vec![self.fill; rooms[1]]);
         let found = self
             .report
             .guard("entries", from, || self.stored.entries(from, &mut addresses, &mut values))?;
-        let expected = room.min(self.count.saturating_sub(from));
+        let expected = rooms[0].min(rooms[1]).min(self.count.saturating_sub(from));
         if found != expected {
             self.report.add(Violation::EntryCount { from, expected, found });
         }
-        Some(addresses.into_iter().zip(values).take(found.min(room)).collect())
+        Some(addresses.into_iter().zip(values).take(found).collect())
     }
 
-    fn ordered(&mut self, from: usize, entries: &[Entry<T>], len: usize) {
+    fn truth(&mut self, address: usize) -> Option<Option<R::Elem>> {
+        truth(self.storage, address, self.report)
+    }
+
+    fn ordered(&mut self, from: usize, entries: &[Entry<R::Elem>]) {
+        let len = self.len;
         for (k, &(address, _)) in entries.iter().enumerate() {
             let ordinal = from + k;
             if address >= len {
@@ -76,19 +88,11 @@ impl<T: Copy> Laws<'_, T> {
         }
     }
 
-    fn values<R>(
-        &mut self,
-        storage: &R,
-        from: usize,
-        entries: &[Entry<T>],
-        len: usize,
-    ) -> Option<()>
-    where
-        R: Reader<Elem = T> + ?Sized,
-    {
+    fn values(&mut self, from: usize, entries: &[Entry<R::Elem>]) -> Option<()> {
+        let len = self.len;
         let inside = entries.iter().enumerate().filter(|(_, entry)| entry.0 < len);
         for (k, &(address, value)) in inside {
-            let element = truth(storage, address, self.report)?;
+            let element = self.truth(address)?;
             if element.is_some_and(|element| !(self.same)(&element, &value)) {
                 self.report.add(Violation::EntryValue { ordinal: from + k, address });
             }
@@ -97,28 +101,23 @@ impl<T: Copy> Laws<'_, T> {
     }
 
     /// Addresses without an entry, and ranks, as far as the known entries decide them.
-    fn between<R: Reader<Elem = T> + ?Sized>(
-        &mut self,
-        storage: &R,
-        head: &[Entry<T>],
-        len: usize,
-    ) -> Option<()> {
+    fn between(&mut self, head: &[Entry<R::Elem>]) -> Option<()> {
         let known_below = if head.len() == self.count {
-            len
+            self.len
         } else {
-            head.last().map_or(0, |&(address, _)| address.min(len))
+            head.last().map_or(0, |&(address, _)| address.min(self.len))
         };
         for address in sample::addresses(known_below) {
             let expected = head.partition_point(|&(entry, _)| entry < address);
             self.rank(address, expected)?;
             let stored = head.get(expected).is_some_and(|&(entry, _)| entry == address);
-            let element = truth(storage, address, self.report)?;
+            let element = self.truth(address)?;
             if !stored && element.is_some_and(|element| !(self.same)(&element, &self.fill)) {
                 self.report.add(Violation::Fill { address });
             }
         }
         self.rank(0, 0)?;
-        self.rank(len, self.count)
+        self.rank(self.len, self.count)
     }
 
     fn rank(&mut self, address: usize, expected: usize) -> Option<()> {
@@ -130,7 +129,7 @@ impl<T: Copy> Laws<'_, T> {
     }
 
     /// Entries asked for in other portions are the same ones.
-    fn chunks(&mut self, head: &[Entry<T>]) -> Option<()> {
+    fn chunks(&mut self, head: &[Entry<R::Elem>]) -> Option<()> {
         for room in [1, 2, 3, 64, 257] {
             let starts = (0..head.len()).step_by(room);
             for from in starts.chain([head.len().saturating_sub(1)]).take(TRIED / 4) {
@@ -146,11 +145,12 @@ impl<T: Copy> Laws<'_, T> {
         }
         self.entries(0, 0)?;
         self.entries(self.count, 3)?;
-        self.unequal_room(head)
+        self.entries_to(0, [5, 2])?;
+        self.entries_to(0, [2, 5]).map(drop)
     }
 
     /// Entries that lie in memory are the same ones.
-    fn slices(&mut self, head: &[Entry<T>]) -> Option<()> {
+    fn slices(&mut self, head: &[Entry<R::Elem>]) -> Option<()> {
         let stored = self.stored;
         let (addresses, values) = self.report.guard("as_slices", 0, || stored.as_slices())??;
         let (expected, found) = (self.count, addresses.len().min(values.len()));
@@ -166,30 +166,15 @@ impl<T: Copy> Laws<'_, T> {
         Some(())
     }
 
-    /// Of slices of unequal length, the shorter one says how much is wanted.
-    fn unequal_room(&mut self, head: &[Entry<T>]) -> Option<()> {
-        for (addresses, values) in [(5, 2), (2, 5)] {
-            let (mut addresses, mut values) = (vec![0; addresses], vec![self.fill; values]);
-            let expected = 2.min(self.count).min(head.len());
-            let found = self
-                .report
-                .guard("entries", 0, || self.stored.entries(0, &mut addresses, &mut values))?;
-            if found != expected {
-                self.report.add(Violation::EntryCount { from: 0, expected, found });
-            }
-        }
-        Some(())
-    }
-
     /// Of many entries, some further on: they agree with `try_read` and with their ranks.
-    fn far_entries<R: Reader<Elem = T> + ?Sized>(&mut self, storage: &R, len: usize) -> Option<()> {
+    fn far_entries(&mut self) -> Option<()> {
         let mut random = Random::new(self.count);
         let last = self.count - 8;
         let starts = (0..64).map(|k| if k == 0 { last } else { random.below(last) });
         for from in starts.collect::<Vec<_>>() {
             let entries = self.entries(from, 8)?;
-            self.ordered(from, &entries, len);
-            self.values(storage, from, &entries, len)?;
+            self.ordered(from, &entries);
+            self.values(from, &entries)?;
             for (k, &(address, _)) in entries.iter().enumerate() {
                 self.rank(address, from + k)?;
             }
@@ -199,14 +184,9 @@ impl<T: Copy> Laws<'_, T> {
 
     /// Of many entries, addresses beyond the first ones: a rank stands between two entries, and what is no entry is the
     /// fill.
-    fn far_between<R: Reader<Elem = T> + ?Sized>(
-        &mut self,
-        storage: &R,
-        head: &[Entry<T>],
-        len: usize,
-    ) -> Option<()> {
+    fn far_between(&mut self, head: &[Entry<R::Elem>]) -> Option<()> {
         let known = head.last()?.0;
-        for address in sample::addresses(len).into_iter().filter(|&address| address > known) {
+        for address in sample::addresses(self.len).into_iter().filter(|&address| address > known) {
             let rank = self.report.guard("rank", address, || self.stored.rank(address))?;
             let before = rank.clamp(1, self.count) - 1;
             let around = self.entries(before, 2)?;
@@ -218,7 +198,7 @@ impl<T: Copy> Laws<'_, T> {
                 let expected = self.below(address)?;
                 return self.rank(address, expected);
             }
-            let element = truth(storage, address, self.report)?;
+            let element = self.truth(address)?;
             let is_fill = element.is_none_or(|element| (self.same)(&element, &self.fill));
             if next != Some(address) && !is_fill {
                 self.report.add(Violation::Fill { address });
