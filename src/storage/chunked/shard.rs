@@ -23,21 +23,12 @@ pub(super) type Removed<T> = SmallVec<[Held<T>; 2]>;
 pub(super) type InTheWay = SmallVec<[usize; STORED]>;
 
 /// Elements of a block that outlive a borrow.
+#[derive(Clone)]
 pub(super) enum Held<T> {
     Fill(T),
     Shared(Arc<dyn AsRef<[T]> + Send + Sync>),
     /// Written here, and not stored yet.
     Changed(Arc<Vec<T>>),
-}
-
-impl<T: Copy> Clone for Held<T> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Fill(value) => Self::Fill(*value),
-            Self::Shared(elements) => Self::Shared(elements.clone()),
-            Self::Changed(elements) => Self::Changed(elements.clone()),
-        }
-    }
 }
 
 impl<T: Copy + Send + Sync + 'static> Held<T> {

@@ -189,13 +189,6 @@ where
             _ => done,
         }
     }
-
-    /// Stores a block that was changed, which then makes room for others.
-    fn store_now(&self, number: usize) -> Result<(), StorageError> {
-        self.save_or_taken(number)?;
-        self.cache.let_go(number);
-        Ok(())
-    }
 }
 
 /// Single writes, and runs of them, change blocks in the cache.
@@ -317,7 +310,10 @@ where
         // Nothing is in the way: this block does not stay.
         let (number, _) =
             self.inner.change(index, self.inner.sides.first_address(index), change)?;
-        self.inner.store_now(number)
+        self.inner.save_or_taken(number)?;
+        // It makes room for others.
+        self.inner.cache.let_go(number);
+        Ok(())
     }
 
     fn finish(&self) -> Result<(), StorageError> {

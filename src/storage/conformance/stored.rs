@@ -7,16 +7,8 @@ use crate::storage::{Reader, Stored};
 
 type Entry<T> = (usize, T);
 
+/// `None` where something panics.
 pub(super) fn check<R: Reader + ?Sized>(
-    storage: &R,
-    same: &dyn Fn(&R::Elem, &R::Elem) -> bool,
-    report: &mut Report,
-) {
-    // `None` where something panics.
-    let _ = check_entries(storage, same, report);
-}
-
-fn check_entries<R: Reader + ?Sized>(
     storage: &R,
     same: &dyn Fn(&R::Elem, &R::Elem) -> bool,
     report: &mut Report,
