@@ -126,7 +126,7 @@ impl AxisMap {
             }
             Pattern::Listed(table) => {
                 let digits = (0..count).map(|i| start.wrapping_add_signed(i as isize * step));
-                Pattern::Listed(listed(digits.map(|digit| table.positions()[digit]), count)?)
+                Pattern::Listed(listed(digits.map(|digit| table.positions()[digit]))?)
             }
         };
         Self { extent: count, stride: self.stride, pattern: taken }.into_normal()
@@ -135,8 +135,8 @@ impl AxisMap {
     /// The digits in `list`, all of which lie inside.
     pub(crate) fn list(&self, list: &[usize]) -> Result<Normal> {
         let table = match &self.pattern {
-            Pattern::Linear => listed(list.iter().copied(), list.len())?,
-            pattern => listed(list.iter().map(|&digit| pattern.position(digit)), list.len())?,
+            Pattern::Linear => listed(list.iter().copied())?,
+            pattern => listed(list.iter().map(|&digit| pattern.position(digit)))?,
         };
         Self { extent: list.len(), stride: self.stride, pattern: Pattern::Listed(table) }
             .into_normal()
@@ -179,7 +179,7 @@ impl AxisMap {
     ) -> Result<Normal> {
         let count = contributions.len();
         let lowest = contributions.clone().min().unwrap_or(0);
-        let table = listed(contributions.map(|c| (c - lowest) as usize), count)?;
+        let table = listed(contributions.map(|c| (c - lowest) as usize))?;
         let (axis, constant) =
             Self { extent: count, stride: 1, pattern: Pattern::Listed(table) }.into_normal()?;
         Ok((axis, constant + lowest))
@@ -304,8 +304,8 @@ fn normal_table(mut stride: i128, table: Table) -> Result<Normal> {
     let table = match common {
         1 if !mirrored && lowest == 0 => table,
         // Without a division.
-        1 => listed(positions.iter().map(|position| position.abs_diff(zero)), extent)?,
-        _ => listed(positions.iter().map(|&position| reduced(position)), extent)?,
+        1 => listed(positions.iter().map(|position| position.abs_diff(zero)))?,
+        _ => listed(positions.iter().map(|&position| reduced(position)))?,
     };
     Ok((AxisMap { extent, stride: stride as isize, pattern: Pattern::Listed(table) }, constant))
 }

@@ -100,7 +100,7 @@ impl AddressMap {
         }
         let stages = self.rest().len() + 1;
         let axis = self.top.axes().position(|axis| !matches!(axis.pattern, Pattern::Linear));
-        let reason = match axis.and_then(|axis| self.top.axis(axis)).map(|axis| axis.pattern) {
+        let reason = match axis.map(|axis| self.top.pattern(axis)) {
             _ if stages > 1 => "its map has several stages",
             Some(Pattern::Listed(_)) => "is a list of positions",
             _ => "is rotated or repeated",

@@ -2,12 +2,12 @@
 
 use super::AddressMap;
 use super::axis::TABLE_LIMIT;
+use super::layout::Axis;
 use super::mask::{IntoMask, Mask};
-use super::select::{Select, Taken};
+use super::select::Taken;
 use crate::error::{Error, Result};
 use crate::memory::try_with_capacity;
 use crate::shape::Shape;
-use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 
 /// How often each index of an axis is repeated, for [`AddressMap::repeat`]: one number, or a list of them.
@@ -130,11 +130,9 @@ impl AddressMap {
 
     /// Takes indexes of one axis, all of which lie inside.
     fn listed(self, axis: usize, list: &[usize]) -> Result<Self> {
-        let mut taken: SmallVec<[Taken<'_>; 4]> = smallvec![];
-        for (k, before) in self.top.axes[..axis].iter().enumerate() {
-            taken.push(Select::All.resolve(k, before.extent)?);
-        }
-        taken.push(Taken::List(Cow::Borrowed(list)));
+        let all = |axis: &Axis| Taken::Range { start: 0, step: 1, count: axis.extent };
+        let axes = self.top.axes[..axis].iter().map(all);
+        let taken = axes.chain([Taken::List(Cow::Borrowed(list))]).collect();
         self.take_all(taken)
     }
 }

@@ -1,7 +1,7 @@
 //! Reshape, and the merging of stages that strides can express together.
 
 use super::AddressMap;
-use super::axis::{AxisMap, Pattern, TABLE_LIMIT};
+use super::axis::{AxisMap, Normal, Pattern, TABLE_LIMIT};
 use super::layout::Layout;
 use super::transform::bounded;
 use crate::error::{Error, Result};
@@ -208,12 +208,12 @@ pub(super) fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
     let start = shape.unravel(top.offset());
     let mut lowest: SmallVec<[i128; 4]> = start.iter().map(|&digit| digit as i128).collect();
     let mut highest = lowest.clone();
-    let mut carried: SmallVec<[Option<usize>; 4]> = below.axes.iter().map(|_| None).collect();
+    let mut carried: SmallVec<[bool; 4]> = below.axes.iter().map(|_| false).collect();
     let mut steps = SmallVec::<[_; 4]>::new();
-    for (k, axis) in top.axes().enumerate() {
+    for axis in top.axes() {
         let digits = shape.unravel(axis.stride.unsigned_abs());
         let last = axis.last_position() as i128;
-        let mut touched = 0;
+        let (mut touched, mut crooked) = (0, None);
         for (j, &digit) in digits.iter().enumerate().filter(|(_, digit)| **digit != 0) {
             touched += 1;
             let reach = digit as i128 * last;
@@ -222,16 +222,17 @@ pub(super) fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
             } else {
                 highest[j] += reach;
             }
-            if below.pattern(j) != &Pattern::Linear && carried[j].replace(k).is_some() {
-                return None;
+            if below.pattern(j) != &Pattern::Linear {
+                if std::mem::replace(&mut carried[j], true) {
+                    return None;
+                }
+                crooked = Some(j);
             }
         }
-        let crooked =
-            digits.iter().enumerate().any(|(j, &d)| d != 0 && below.pattern(j) != &Pattern::Linear);
-        if crooked && touched > 1 {
+        if crooked.is_some() && touched > 1 {
             return None;
         }
-        steps.push((axis, digits));
+        steps.push((axis, digits, crooked));
     }
     let inside = |j: usize| lowest[j] >= 0 && highest[j] < below.axes[j].extent as i128;
     if !(0..below.rank()).all(inside) {
@@ -239,27 +240,17 @@ pub(super) fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
     }
 
     let mut constant = below.offset as i128;
-    for (j, axis) in below.axes.iter().enumerate().filter(|(j, _)| carried[*j].is_none()) {
+    for (j, axis) in below.axes.iter().enumerate().filter(|(j, _)| !carried[*j]) {
         constant += axis.stride as i128 * below.pattern(j).position(start[j]) as i128;
     }
     let mut merged = SmallVec::new();
-    for (axis, digits) in steps {
-        let sign = axis.stride.signum();
-        let crooked =
-            (0..below.rank()).find(|&j| digits[j] != 0 && below.pattern(j) != &Pattern::Linear);
+    for (axis, digits, crooked) in steps {
         let (axis, extra) = match crooked {
             Some(j) => {
-                take_positions(&below.axis_map(j), start[j], sign * digits[j] as isize, &axis)?
+                let step = axis.stride.signum() * digits[j] as isize;
+                take_positions(&below.axis_map(j), start[j], step, &axis)?
             }
-            None => {
-                let stride: i128 = digits
-                    .iter()
-                    .zip(&below.axes)
-                    .map(|(&d, b)| d as i128 * b.stride as i128)
-                    .sum();
-                let stride = isize::try_from(stride * sign as i128).ok()?;
-                AxisMap { stride, ..axis }.into_normal().ok()?
-            }
+            None => scaled(axis, &digits, below)?,
         };
         constant += extra;
         merged.push(axis);
@@ -267,13 +258,15 @@ pub(super) fn compose(top: &Layout, below: &Layout) -> Option<Layout> {
     Layout::from_normal(constant, merged).ok()
 }
 
+/// An axis whose stride has these digits in `below`, all of them on linear axes.
+fn scaled(axis: AxisMap, digits: &[usize], below: &Layout) -> Option<Normal> {
+    let terms = digits.iter().zip(&below.axes).map(|(&d, b)| d as i128 * b.stride as i128);
+    let stride = terms.sum::<i128>() * axis.stride.signum() as i128;
+    AxisMap { stride: isize::try_from(stride).ok()?, ..axis }.into_normal().ok()
+}
+
 /// Digits `start + step * position` of `below`, for the positions along `pattern`.
-fn take_positions(
-    below: &AxisMap,
-    start: usize,
-    step: isize,
-    pattern: &AxisMap,
-) -> Option<(AxisMap, i128)> {
+fn take_positions(below: &AxisMap, start: usize, step: isize, pattern: &AxisMap) -> Option<Normal> {
     if pattern.pattern == Pattern::Linear {
         return below.range(start, step, pattern.extent).ok();
     }

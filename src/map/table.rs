@@ -1,7 +1,7 @@
 //! Positions of an axis that are neither linear nor a cycle, and their inverse.
 
 use crate::error::Result;
-use crate::memory::{list, try_with_capacity};
+use crate::memory::list;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
@@ -76,8 +76,6 @@ impl Hash for Table {
 }
 
 /// Collects positions, reporting memory that cannot be had.
-pub(crate) fn listed(positions: impl Iterator<Item = usize>, count: usize) -> Result<Table> {
-    let mut found = try_with_capacity(count)?;
-    found.extend(positions);
-    Ok(Table::new(found))
+pub(crate) fn listed(positions: impl ExactSizeIterator<Item = usize>) -> Result<Table> {
+    list(positions).map(Table::new)
 }

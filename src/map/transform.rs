@@ -315,13 +315,8 @@ impl Layout {
     pub(super) fn replace(&mut self, axis: usize, (new, constant): Normal) {
         self.offset = (self.offset as i128 + constant) as isize;
         self.axes[axis] = Axis { extent: new.extent, stride: new.stride };
-        self.put_pattern(axis, new.pattern);
-    }
-
-    fn put_pattern(&mut self, axis: usize, pattern: Pattern) {
-        let of = |k| if k == axis { &pattern } else { self.pattern(k) };
-        let patterns = unless_linear((0..self.rank()).map(of));
-        self.patterns = patterns;
+        let of = |k| if k == axis { &new.pattern } else { self.pattern(k) };
+        self.patterns = unless_linear((0..self.rank()).map(of));
     }
 
     #[inline]
@@ -340,8 +335,7 @@ impl Layout {
     pub(super) fn remove(&mut self, axis: usize) {
         if self.patterns.is_some() {
             let others = (0..self.rank()).filter(|k| *k != axis);
-            let patterns = unless_linear(others.map(|k| self.pattern(k)));
-            self.patterns = patterns;
+            self.patterns = unless_linear(others.map(|k| self.pattern(k)));
         }
         self.axes.remove(axis);
     }
