@@ -38,8 +38,7 @@ same_bits! {
 
 #[cfg(feature = "half")]
 same_bits! {
-    half::f16: |a, b| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
-    half::bf16: |a, b| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+    half::f16 half::bf16: |a, b| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
 }
 
 #[cfg(feature = "complex")]

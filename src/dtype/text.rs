@@ -2,7 +2,7 @@
 
 #[cfg(feature = "half")]
 use super::Cast;
-use super::{Element, SameBits};
+use super::{Arithmetic, Element, SameBits, Signed};
 use std::fmt::Write;
 
 /// An element that text files hold in words: decimal digits, or two numbers for a complex one. Sealed, as
@@ -76,7 +76,7 @@ impl TextElement for bool {
 }
 
 macro_rules! text_elements {
-    ($($(#[$cfg:meta])? $type:ty $(as $text:ty)?: $zero:expr, $one:expr, |$a:ident, $b:ident| $sum:expr, $opposite:expr;)*) => { $(
+    ($($(#[$cfg:meta])? $type:ty $(as $text:ty)?: $zero:expr, $one:expr;)*) => { $(
         $(#[$cfg])?
         impl TextElement for $type {
             const WORDS: usize = 1;
@@ -93,30 +93,21 @@ macro_rules! text_elements {
             }
 
             fn merged(self, other: Self) -> Self {
-                let ($a, $b) = (self, other);
-                $sum
+                self.plus(other)
             }
 
             fn opposite(self) -> Self {
-                let $a = self;
-                $opposite
+                self.negated()
             }
         }
     )* };
 }
 text_elements! {
-    i8: 0, 1, |a, b| a.wrapping_add(b), a.wrapping_neg();
-    i16: 0, 1, |a, b| a.wrapping_add(b), a.wrapping_neg();
-    i32: 0, 1, |a, b| a.wrapping_add(b), a.wrapping_neg();
-    i64: 0, 1, |a, b| a.wrapping_add(b), a.wrapping_neg();
-    u8: 0, 1, |a, b| a.wrapping_add(b), a.wrapping_neg();
-    u16: 0, 1, |a, b| a.wrapping_add(b), a.wrapping_neg();
-    u32: 0, 1, |a, b| a.wrapping_add(b), a.wrapping_neg();
-    u64: 0, 1, |a, b| a.wrapping_add(b), a.wrapping_neg();
-    f32: 0.0, 1.0, |a, b| a + b, -a;
-    f64: 0.0, 1.0, |a, b| a + b, -a;
-    #[cfg(feature = "half")] half::f16 as f64: half::f16::ZERO, half::f16::ONE, |a, b| a + b, -a;
-    #[cfg(feature = "half")] half::bf16 as f64: half::bf16::ZERO, half::bf16::ONE, |a, b| a + b, -a;
+    i8: 0, 1; i16: 0, 1; i32: 0, 1; i64: 0, 1;
+    u8: 0, 1; u16: 0, 1; u32: 0, 1; u64: 0, 1;
+    f32: 0.0, 1.0; f64: 0.0, 1.0;
+    #[cfg(feature = "half")] half::f16 as f64: half::f16::ZERO, half::f16::ONE;
+    #[cfg(feature = "half")] half::bf16 as f64: half::bf16::ZERO, half::bf16::ONE;
 }
 
 /// Two words, the real and the imaginary part.
