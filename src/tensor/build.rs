@@ -201,20 +201,12 @@ pub trait Nested {
 
 macro_rules! nested {
     ($($(#[$cfg:meta])? $type:ty),*) => { $(
+        nested!(@ $(#[$cfg])? [const N: usize] [$type; N], $type);
+        nested!(@ $(#[$cfg])? [] Vec<$type>, $type);
+    )* };
+    (@ $(#[$cfg:meta])? [$($generics:tt)*] $list:ty, $type:ty) => {
         $(#[$cfg])?
-        impl<const N: usize> Nested for [$type; N] {
-            type Elem = $type;
-            const RANK: usize = 1;
-
-            fn flatten(self, data: &mut Vec<$type>) -> Result<Shape> {
-                try_reserve(data, N)?;
-                data.extend(self);
-                Ok(Shape::from([N]))
-            }
-        }
-
-        $(#[$cfg])?
-        impl Nested for Vec<$type> {
+        impl<$($generics)*> Nested for $list {
             type Elem = $type;
             const RANK: usize = 1;
 
@@ -225,7 +217,7 @@ macro_rules! nested {
                 Ok(Shape::from([extent]))
             }
         }
-    )* };
+    };
 }
 nested! {
     i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, f32, f64, bool, char,
