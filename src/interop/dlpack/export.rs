@@ -94,7 +94,7 @@ fn describe<T: FileElement>(
     let prepared = Dynamic::new(shape, strides).prepare_as::<DLManagedTensorVersioned>();
     let mut made = prepared.map_err(malformed)?.initialize(owner);
     made.set_data(if window.span.is_empty() { std::ptr::null_mut() } else { first.cast() });
-    made.set_dtype(described::<T>()).set_device(DLDevice::CPU);
+    made.set_dtype(described(T::DTYPE)).set_device(DLDevice::CPU);
     made.set_flags(flags).map_err(malformed)?;
     // SAFETY: `owner` holds the memory and lives until the descriptor is dropped; `window` is of a slice of that memory,
     // and all addresses of the map lie in its span. The strides are written. Memory of an `Arc` is marked as

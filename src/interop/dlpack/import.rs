@@ -183,7 +183,7 @@ where
     if device != DLDeviceType::CPU {
         return Err(malformed(format!("it lies on a device of type {}", device.0)));
     }
-    if found.dtype() != described::<T>() {
+    if found.dtype() != described(T::DTYPE) {
         let found = in_words(found.dtype());
         return Err(Error::ElementType { expected: T::DTYPE.name(), found });
     }

@@ -32,18 +32,15 @@ pub use ::dlpark;
 pub use export::{Dlpack, export, export_owned};
 pub use import::{Imported, ImportedMut, import, import_mut, to_tensor};
 
-use crate::dtype::{DType, FileElement};
+use crate::dtype::DType;
 use crate::error::Error;
 #[cfg(doc)]
 use ::dlpark::Managed;
 use ::dlpark::ffi::{DLDataType, DLDataTypeCode};
 
-/// What errors call the format.
-const FORMAT: &str = "DLPack tensor";
-
 /// How elements are described.
-fn described<T: FileElement>() -> DLDataType {
-    let code = match T::DTYPE.kind() {
+fn described(dtype: DType) -> DLDataType {
+    let code = match dtype.kind() {
         'b' => DLDataTypeCode::BOOL,
         'i' => DLDataTypeCode::INT,
         'u' => DLDataTypeCode::UINT,
@@ -51,31 +48,17 @@ fn described<T: FileElement>() -> DLDataType {
         'c' => DLDataTypeCode::COMPLEX,
         _ => DLDataTypeCode::BFLOAT,
     };
-    DLDataType::scalar(code, 8 * T::DTYPE.size_bytes() as u8)
+    DLDataType::scalar(code, 8 * dtype.size_bytes() as u8)
 }
 
 /// The type that a descriptor means, in words.
 fn in_words(found: DLDataType) -> String {
-    let kinds = [
-        (DLDataTypeCode::BOOL, 'b'),
-        (DLDataTypeCode::INT, 'i'),
-        (DLDataTypeCode::UINT, 'u'),
-        (DLDataTypeCode::FLOAT, 'f'),
-        (DLDataTypeCode::COMPLEX, 'c'),
-        (DLDataTypeCode::BFLOAT, 'V'),
-    ];
-    let kind = kinds.iter().find(|(code, _)| code.0 == found.code.0).map(|(_, kind)| *kind);
-    let ours = DType::ALL.iter().find(|ours| {
-        found.lanes == 1
-            && Some(ours.kind()) == kind
-            && 8 * ours.size_bytes() == usize::from(found.bits)
-    });
-    match ours {
+    match DType::ALL.iter().find(|ours| described(**ours) == found) {
         Some(ours) => ours.name().into(),
         None => format!("code {} of {} bits in {} lanes", found.code.0, found.bits, found.lanes),
     }
 }
 
 fn malformed(reason: impl std::fmt::Display) -> Error {
-    Error::Malformed { format: FORMAT, name: None, reason: reason.to_string() }
+    Error::Malformed { format: "DLPack tensor", name: None, reason: reason.to_string() }
 }
