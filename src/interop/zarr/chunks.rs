@@ -5,7 +5,7 @@ use super::metadata::{self, Described, check_grid};
 use super::options::{Options, Progress};
 use super::shards::{ChunkIndex, Shards};
 use super::share::{elements, is_raw};
-use super::{FORMAT, malformed};
+use super::{FORMAT, OrMalformed, malformed};
 use crate::dtype::FileElement;
 use crate::error::{Error, Result, StorageError};
 use crate::memory::push;
@@ -80,7 +80,7 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         {
             check_grid(path, &metadata)?;
         }
-        let array = Array::open(store, path).map_err(|error| malformed(Some(path), error))?;
+        let array = Array::open(store, path).or_malformed(path)?;
         let mut chunks = Self::new(array, path)?;
         if chunks.array.is_sharded() {
             let shards = Shards::of(&chunks.array, path, &chunks.block, size_of::<T>())?;
@@ -95,8 +95,7 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
     }
 
     fn new(array: Array<S>, path: &str) -> Result<Self> {
-        let metadata = serde_json::to_value(array.metadata());
-        let metadata = metadata.map_err(|error| malformed(Some(path), error))?;
+        let metadata = serde_json::to_value(array.metadata()).or_malformed(path)?;
         // Other encodings may lead out of the folder of an array.
         if let Some(encoding) = metadata.get("chunk_key_encoding") {
             let name = encoding.get("name").unwrap_or(encoding).as_str();
@@ -127,7 +126,7 @@ impl<T: ZarrElement, S: ReadableStorageTraits + ?Sized + 'static> Chunks<T, S> {
         };
         let shape = natural(block.iter().copied());
         let codecs = Codecs::new(&array, &[], &array.codecs(), shape, bytes as u64);
-        let codecs = codecs.map_err(|error| malformed(Some(path), error))?;
+        let codecs = codecs.or_malformed(path)?;
         Ok(Self { array, described, block, codecs, shards: None, fill, raw, progress: None })
     }
 
@@ -203,21 +202,16 @@ impl<T: ZarrElement, S: ReadableWritableStorageTraits + ?Sized + 'static> Chunks
     ) -> Result<Self> {
         // The last is what the keys of all chunks begin with: a folder of a store that has some, which has no size.
         for file in metadata::FILES.into_iter().chain(["c"]) {
-            let size = store.size_key(&metadata::key(path, file)?);
-            if size.map_err(|error| malformed(Some(path), error))?.is_some() {
+            if store.size_key(&metadata::key(path, file)?).or_malformed(path)?.is_some() {
                 return Err(malformed(Some(path), "something of that name exists"));
             }
         }
-        let text = serde_json::to_vec_pretty(&options.metadata(shape)?);
-        let text = text.map_err(|error| malformed(Some(path), error))?;
-        let metadata =
-            serde_json::from_slice(&text).map_err(|error| malformed(Some(path), error))?;
-        let array = Array::new_with_metadata(store.clone(), path, metadata);
-        let array = array.map_err(|error| malformed(Some(path), error))?;
+        let text = serde_json::to_vec_pretty(&options.metadata(shape)?).or_malformed(path)?;
+        let metadata = serde_json::from_slice(&text).or_malformed(path)?;
+        let array = Array::new_with_metadata(store.clone(), path, metadata).or_malformed(path)?;
         let mut chunks = Self::new(array, path)?;
         // As we wrote it: zarrs shortens codecs without parameters, which zarr-python does not read.
-        let stored = store.set(&metadata::key(path, "zarr.json")?, text.into());
-        stored.map_err(|error| malformed(Some(path), error))?;
+        store.set(&metadata::key(path, "zarr.json")?, text.into()).or_malformed(path)?;
         let grid = chunks.array.chunk_grid_shape().iter();
         let total = grid.fold(1_usize, |all, &extent| all.saturating_mul(extent as usize));
         chunks.progress = options.progress(total);

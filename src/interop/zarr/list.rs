@@ -1,7 +1,7 @@
 //! The arrays of a group.
 
 use super::metadata::{Described, read};
-use super::{malformed, store};
+use super::{OrMalformed, malformed, store};
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::memory::push;
@@ -119,9 +119,8 @@ struct Walk<'w, S: ?Sized> {
 impl<S: ListableStorageTraits + ReadableStorageTraits + ?Sized> Walk<'_, S> {
     /// Adds the arrays at a path and below.
     fn visit(&mut self, path: &str, depth: usize) -> Result<()> {
-        let refused = |error: &dyn std::fmt::Display| malformed(Some(path), error);
         if depth == 0 || self.left == 0 {
-            return Err(refused(&"too many groups lie in groups"));
+            return Err(malformed(Some(path), "too many groups lie in groups"));
         }
         self.left -= 1;
         if let Some((metadata, version_3)) = read(self.store, path)?
@@ -132,8 +131,8 @@ impl<S: ListableStorageTraits + ReadableStorageTraits + ?Sized> Walk<'_, S> {
         }
         let folder = path.trim_matches('/');
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-        let prefix = StorePrefix::new(prefix).map_err(|error| refused(&error))?;
-        let inside = self.store.list_dir(&prefix).map_err(|error| refused(&error))?;
+        let prefix = StorePrefix::new(prefix).or_malformed(path)?;
+        let inside = self.store.list_dir(&prefix).or_malformed(path)?;
         let mut inside: Vec<&str> = inside.prefixes().iter().map(StorePrefix::as_str).collect();
         inside.sort_unstable();
         for folder in inside {

@@ -1,6 +1,6 @@
 //! What the metadata of arrays says.
 
-use super::malformed;
+use super::{OrMalformed, malformed};
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
@@ -96,7 +96,7 @@ fn numbers(list: &Value) -> Option<Vec<usize>> {
 pub(super) fn key(path: &str, file: &str) -> Result<StoreKey> {
     let folder = path.trim_matches('/');
     let key = if folder.is_empty() { file.into() } else { format!("{folder}/{file}") };
-    StoreKey::new(key).map_err(|error| malformed(Some(path), error))
+    StoreKey::new(key).or_malformed(path)
 }
 
 /// Metadata of the array or the group at a path, and whether it is of version 3; `None` if there is neither, or a group of
@@ -106,16 +106,14 @@ where
     S: ReadableStorageTraits + ?Sized,
 {
     for file in FILES {
-        let size = store.size_key(&key(path, file)?);
-        let claimed = size.map_err(|error| malformed(Some(path), error))?.unwrap_or(0);
+        let claimed = store.size_key(&key(path, file)?).or_malformed(path)?.unwrap_or(0);
         if claimed > LIMIT_BYTES {
             return Err(Error::HeaderTooLarge { claimed, limit: LIMIT_BYTES });
         }
     }
     let read = |file: &str| -> Result<Option<Value>> {
-        let text = store.get(&key(path, file)?).map_err(|error| malformed(Some(path), error))?;
-        let value = text.map(|text| serde_json::from_slice(&text)).transpose();
-        value.map_err(|error| malformed(Some(path), error))
+        let text = store.get(&key(path, file)?).or_malformed(path)?;
+        text.map(|text| serde_json::from_slice(&text)).transpose().or_malformed(path)
     };
     if let Some(metadata) = read("zarr.json")? {
         return Ok(Some((metadata, true)));

@@ -65,6 +65,7 @@ use crate::shape::Shape;
 use crate::storage::Chunked;
 use crate::tensor::Tensor;
 use ::zarrs::storage::{ReadableStorageTraits, ReadableWritableStorageTraits};
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -228,6 +229,17 @@ fn store(path: &Path) -> Result<Arc<FolderStore>> {
     FolderStore::new(path).map(Arc::new)
 }
 
-fn malformed(name: Option<&str>, error: impl std::fmt::Display) -> Error {
+fn malformed(name: Option<&str>, error: impl Display) -> Error {
     Error::Malformed { format: FORMAT, name: name.map(Into::into), reason: error.to_string() }
+}
+
+/// What a store, zarrs or a parser reports, as an error of the array at a path.
+trait OrMalformed<T> {
+    fn or_malformed(self, path: &str) -> Result<T>;
+}
+
+impl<T, E: Display> OrMalformed<T> for Result<T, E> {
+    fn or_malformed(self, path: &str) -> Result<T> {
+        self.map_err(|error| malformed(Some(path), error))
+    }
 }

@@ -1,7 +1,7 @@
 //! Chunks inside shards, found by the index of their shard.
 
 use super::codecs::{Codecs, check_known, is_sharding, natural, once};
-use super::malformed;
+use super::{OrMalformed, malformed};
 use crate::error::{Error, Result};
 use crate::memory::list;
 use ::zarrs::array::codec::{ShardingCodecConfiguration, ShardingIndexLocation, TransposeCodec};
@@ -58,26 +58,25 @@ impl Shards {
         shard: &[usize],
         size: usize,
     ) -> Result<Self> {
-        let refused = |error: &dyn std::fmt::Display| malformed(Some(path), error);
+        let refused = |reason: &str| malformed(Some(path), reason);
         let whole = array.codecs();
         let configuration =
             whole.array_to_bytes_codec().configuration_v3(&CodecMetadataOptions::default());
-        let configuration = configuration.ok_or_else(|| refused(&"its shards are of no kind"))?;
+        let configuration = configuration.ok_or_else(|| refused("its shards are of no kind"))?;
         let configuration = ShardingCodecConfiguration::try_from_configuration(configuration);
-        let ShardingCodecConfiguration::V1(own) = configuration.map_err(|error| refused(&error))?
-        else {
-            return Err(refused(&"its shards are of no kind that is known"));
+        let ShardingCodecConfiguration::V1(own) = configuration.or_malformed(path)? else {
+            return Err(refused("its shards are of no kind that is known"));
         };
         if !whole.bytes_to_bytes_codecs().is_empty() {
-            return Err(refused(&"its shards are packed as a whole"));
+            return Err(refused("its shards are packed as a whole"));
         }
         // What becomes of extents becomes of the numbers of axes.
         let mut order = natural(1..=shard.len());
         for codec in whole.array_to_array_codecs() {
             if !codec.as_any().is::<TransposeCodec>() {
-                return Err(refused(&"its shards are of no one shape"));
+                return Err(refused("its shards are of no one shape"));
             }
-            order = codec.encoded_shape(&order).map_err(|error| refused(&error))?;
+            order = codec.encoded_shape(&order).or_malformed(path)?;
         }
         let (mut inner, mut axes) = (shard.to_vec(), Vec::new());
         for (axis, extent) in order.iter().zip(&own.chunk_shape) {
@@ -90,30 +89,16 @@ impl Shards {
             return Err(Error::Blocks { extents: shard.to_vec(), block: inner });
         }
 
-        let chain = |codecs| CodecChain::from_metadata(codecs).map_err(|error| refused(&error));
+        let chain = |codecs| CodecChain::from_metadata(codecs).or_malformed(path);
         let bytes = inner.iter().product::<usize>() * size;
         let shape = natural(inner.iter().copied());
         let around = whole.array_to_array_codecs();
         let codecs = Codecs::new(array, around, &chain(&own.codecs)?, shape, bytes as u64);
-        let codecs = codecs.map_err(|error| refused(&error))?;
+        let codecs = codecs.or_malformed(path)?;
 
         let index = chain(&own.index_codecs)?;
-        check_known(&index).map_err(|error| refused(&error))?;
-        if is_sharding(&index) {
-            return Err(refused(&"the index of its shards is in shards"));
-        }
         let index_shape = natural(axes.iter().map(|(_, count)| *count as usize).chain([2]));
-        let (dtype, none) = (data_type::uint64(), FillValue::from(u64::MAX));
-        let encoded = index.encoded_representation(&index_shape, &dtype, &none);
-        let BytesRepresentation::FixedSize(index_bytes) =
-            encoded.map_err(|error| refused(&error))?
-        else {
-            return Err(refused(&"the index of its shards is of no one size"));
-        };
-        if index_bytes > LIMIT_BYTES {
-            let text = format!("the index of its shards has {index_bytes} bytes");
-            return Err(refused(&text));
-        }
+        let index_bytes = index_bytes(path, &index, &index_shape)?;
         let (location, known) = (own.index_location, Mutex::default());
         Ok(Self { inner, codecs, axes, index, index_shape, index_bytes, location, known })
     }
@@ -182,5 +167,23 @@ impl Shards {
             known.insert(shard.into(), index.clone());
         }
         Ok(Some(index))
+    }
+}
+
+/// Bytes of the index of a shard, packed by codecs that are read.
+fn index_bytes(path: &str, index: &CodecChain, shape: &[NonZeroU64]) -> Result<u64> {
+    let refused = |reason: &str| malformed(Some(path), reason);
+    check_known(index).or_malformed(path)?;
+    if is_sharding(index) {
+        return Err(refused("the index of its shards is in shards"));
+    }
+    let (dtype, none) = (data_type::uint64(), FillValue::from(u64::MAX));
+    let encoded = index.encoded_representation(shape, &dtype, &none);
+    match encoded.or_malformed(path)? {
+        BytesRepresentation::FixedSize(bytes) if bytes <= LIMIT_BYTES => Ok(bytes),
+        BytesRepresentation::FixedSize(bytes) => {
+            Err(refused(&format!("the index of its shards has {bytes} bytes")))
+        }
+        _ => Err(refused("the index of its shards is of no one size")),
     }
 }
