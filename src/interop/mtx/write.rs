@@ -210,10 +210,9 @@ where
     let shape = matrix.shape()?;
     let [rows, columns] = matrix_extents(&shape)?;
     // Arrays have no pattern: `bool`s are integers.
-    let field = if Field::of::<X::Elem>() == Field::Pattern {
-        Field::Integer
-    } else {
-        Field::of::<X::Elem>()
+    let field = match Field::of::<X::Elem>() {
+        Field::Pattern => Field::Integer,
+        field => field,
     };
     let mut text = TextWriter::new(sink)?;
     text.push(banner(Format::Array, field, Symmetry::General));

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::interop::matrix::matrix_extents;
 use crate::interop::text;
-use crate::memory::{list, push, try_with_capacity};
+use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
@@ -103,16 +103,13 @@ impl<R: Read + Seek> Archive<R> {
     fn numbers(&mut self, name: &str) -> Result<Vec<usize>> {
         let wide = self.entries.find(name)?.header()?.dtype() == crate::dtype::DType::I64;
         let numbers = match wide {
-            true => self.read::<i64>(name)?,
-            false => {
-                let numbers = self.read::<i32>(name)?.to_vec()?;
-                Tensor::from(list(numbers.into_iter().map(i64::from))?)
-            }
+            true => self.read::<i64>(name)?.to_vec()?,
+            false => list(self.read::<i32>(name)?.to_vec()?.into_iter().map(i64::from))?,
         };
         let mut all = try_with_capacity(numbers.len())?;
-        for number in numbers.to_vec()? {
+        for number in numbers {
             let number = usize::try_from(number);
-            push(&mut all, number.map_err(|_| malformed(Some(name), "a number is negative"))?)?;
+            all.push(number.map_err(|_| malformed(Some(name), "a number is negative"))?);
         }
         Ok(all)
     }

@@ -308,10 +308,8 @@ fn of_format(stored: Dtype) -> Option<DType> {
 }
 
 fn to_format(dtype: DType) -> Result<Dtype> {
-    let ours = |(_, kind, bytes): &&(Dtype, char, usize)| {
-        (*kind, *bytes) == (dtype.kind(), dtype.size_bytes())
-    };
-    TYPES.iter().find(ours).map(|(stored, ..)| *stored).ok_or_else(|| Error::ElementType {
+    let mut types = TYPES.iter().map(|(stored, ..)| *stored);
+    types.find(|stored| of_format(*stored) == Some(dtype)).ok_or_else(|| Error::ElementType {
         expected: "bool, integer, float or C64",
         found: dtype.name().into(),
     })

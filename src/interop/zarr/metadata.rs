@@ -52,9 +52,11 @@ impl Described {
     pub(super) fn dtype(&self) -> Option<DType> {
         // What zarrs calls complex numbers by their parts as well.
         let parts = |dtype: &DType| format!("complex_float{}", 4 * dtype.size_bytes());
+        // In version 2, behind a byte order.
+        let numpy = |dtype: &DType| format!("{}{}", dtype.kind(), dtype.size_bytes());
         let ours = |dtype: &&DType| {
             self.stored == name_of(**dtype)
-                || self.stored.get(1..) == numpy(**dtype).get(..)
+                || self.stored.get(1..) == numpy(dtype).get(..)
                 || (dtype.kind() == 'c' && self.stored == parts(dtype))
         };
         DType::ALL.iter().find(ours).copied()
@@ -72,11 +74,6 @@ pub(super) fn name_of(dtype: DType) -> String {
         'c' => format!("complex{bits}"),
         _ => "bfloat16".into(),
     }
-}
-
-/// The name of a type in version 2, without byte order.
-fn numpy(dtype: DType) -> String {
-    format!("{}{}", dtype.kind(), dtype.size_bytes())
 }
 
 /// Refuses chunks of several shapes in metadata of version 3.
