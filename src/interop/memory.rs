@@ -1,8 +1,5 @@
 //! Views of memory as other libraries describe them: a slice and strides.
 
-#[cfg(any(feature = "nalgebra", feature = "ndarray"))]
-mod backwards;
-
 use crate::error::{Error, Result};
 use crate::map::AddressMap;
 use crate::storage::{Reader, Writer};

@@ -103,14 +103,8 @@ where
     S: Reader<Elem: Scalar>,
 {
     let (window, elements) = elements(t)?;
-    let [[rows, columns], strides] = layout(t.address_map(), &window)?;
-    Ok(MatrixView::from_slice_with_strides_generic(
-        elements,
-        Dyn(rows),
-        Dyn(columns),
-        Dyn(strides[0]),
-        Dyn(strides[1]),
-    ))
+    let [[rows, columns], [down, across]] = layout(t.address_map(), &window)?;
+    Ok(MatrixView::from_slice_with_strides_generic(elements, rows, columns, down, across))
 }
 
 /// As [`view`], to be written.
@@ -132,14 +126,8 @@ where
 {
     let map = t.address_map().clone();
     let (window, elements) = elements_mut(t)?;
-    let [[rows, columns], strides] = layout(&map, &window)?;
-    Ok(MatrixViewMut::from_slice_with_strides_generic(
-        elements,
-        Dyn(rows),
-        Dyn(columns),
-        Dyn(strides[0]),
-        Dyn(strides[1]),
-    ))
+    let [[rows, columns], [down, across]] = layout(&map, &window)?;
+    Ok(MatrixViewMut::from_slice_with_strides_generic(elements, rows, columns, down, across))
 }
 
 /// An owned tensor with two axes as a matrix: the `Vec` moves.
@@ -191,11 +179,12 @@ pub fn to_matrix<X: IntoExpr<Elem: Scalar>>(x: X) -> Result<DMatrix<X::Elem>> {
 }
 
 /// Extents and strides of two axes that run forwards.
-fn layout(map: &AddressMap, window: &Window) -> Result<[[usize; 2]; 2]> {
+fn layout(map: &AddressMap, window: &Window) -> Result<[[Dyn; 2]; 2]> {
     let sides = matrix_extents(&map.shape())?;
-    if let Some(axis) = window.backwards().next() {
-        let (stages, reason) = (map.stages().len(), "runs backwards: `flip` it first");
-        return Err(Error::NotStrided { stages, axis: Some(axis), reason });
+    let stages = map.stages().len();
+    let of_axis = |axis, reason| Error::NotStrided { stages, axis: Some(axis), reason };
+    if let Some(axis) = window.strides.iter().position(|&stride| stride < 0) {
+        return Err(of_axis(axis, "runs backwards: `flip` it first"));
     }
     // Strides of no elements need a buffer all the same, by nalgebra's account, unless they are these.
     let strides = match sides {
@@ -205,11 +194,10 @@ fn layout(map: &AddressMap, window: &Window) -> Result<[[usize; 2]; 2]> {
             // Its iterators end at once where they do not step.
             let repeated = |axis: usize| map.shape()[axis] > 1 && window.strides[axis] == 0;
             if let Some(axis) = (0..2).find(|&axis| repeated(axis)) {
-                let (stages, reason) = (map.stages().len(), "repeats its elements");
-                return Err(Error::NotStrided { stages, axis: Some(axis), reason });
+                return Err(of_axis(axis, "repeats its elements"));
             }
             [0, 1].map(|axis| window.strides[axis].max(1) as usize)
         }
     };
-    Ok([sides, strides])
+    Ok([sides, strides].map(|both| both.map(Dyn)))
 }

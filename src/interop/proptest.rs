@@ -122,16 +122,9 @@ impl ChainTree {
         let (best, shape) = (&self.best, &self.shape);
         let next = self.next.get_or_insert_with(|| best.shrink());
         let found = next.find(|chain| shape.as_ref().is_none_or(|shape| chain.shape() == shape));
-        match found {
-            Some(chain) => {
-                self.current = chain;
-                true
-            }
-            None => {
-                self.current = self.best.clone();
-                false
-            }
-        }
+        let is_smaller = found.is_some();
+        self.current = found.unwrap_or_else(|| self.best.clone());
+        is_smaller
     }
 }
 

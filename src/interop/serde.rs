@@ -72,7 +72,10 @@ through! {
     [] AddressMap: Vec<RawLayout>, |map: &Self| map.stages().map(RawLayout::of).collect(), |stages: Vec<RawLayout>| {
         AddressMap::from_stages(stages.into_iter().map(RawLayout::checked).collect::<Result<Vec<_>>>()?)
     };
-    [T: Copy + Send + Sync] Sparse<T>: RawSparse<T>, RawSparse::of, |raw: RawSparse<T>| {
+    [T: Copy + Send + Sync] Sparse<T>: RawSparse<T>, |sparse: &Self| {
+        let (len, fill, addresses, values) = sparse.clone().into_parts();
+        Ok(RawSparse { len, fill, addresses, values })
+    }, |raw: RawSparse<T>| {
         Sparse::from_sorted(raw.len, raw.fill, raw.addresses, raw.values)
     };
     [T: Copy + Send + Sync] Tensor<Vec<T>>: RawTensor<T>, |t: &Self| {
@@ -171,13 +174,6 @@ struct RawSparse<T> {
     fill: T,
     addresses: Vec<usize>,
     values: Vec<T>,
-}
-
-impl<T: Copy + Send + Sync> RawSparse<T> {
-    fn of(sparse: &Sparse<T>) -> Result<Self> {
-        let (len, fill, addresses, values) = sparse.clone().into_parts();
-        Ok(Self { len, fill, addresses, values })
-    }
 }
 
 /// A dense tensor as it is written.

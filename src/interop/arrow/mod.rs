@@ -135,10 +135,10 @@ impl Reader for Bits {
     }
 
     fn try_read(&self, address: usize) -> Result<bool, StorageError> {
-        let inside = address < self.0.len();
-        inside
-            .then(|| self.0.value(address))
-            .ok_or_else(|| StorageError::beyond(address, self.0.len()))
+        match address < self.len() {
+            true => Ok(self.0.value(address)),
+            false => Err(StorageError::beyond(address, self.len())),
+        }
     }
 }
 

@@ -190,7 +190,7 @@ pub fn view<S: Reader>(t: &Tensor<S>) -> Result<ArrayViewD<'_, S::Elem>> {
     let shape = IxDyn(&t.shape()).strides(IxDyn(&distances(&window)));
     let made = ArrayViewD::from_shape(shape, elements);
     let mut view = made.map_err(|error| unlike(t.address_map(), &error))?;
-    window.backwards().for_each(|axis| view.invert_axis(Axis(axis)));
+    backwards(&window).for_each(|axis| view.invert_axis(axis));
     Ok(view)
 }
 
@@ -213,7 +213,7 @@ pub fn view_mut<S: Writer>(t: &mut Tensor<S>) -> Result<ArrayViewMutD<'_, S::Ele
     let shape = IxDyn(&shape).strides(IxDyn(&distances(&window)));
     let made = ArrayViewMutD::from_shape(shape, elements);
     let mut view = made.map_err(|error| unlike(&map, &error))?;
-    window.backwards().for_each(|axis| view.invert_axis(Axis(axis)));
+    backwards(&window).for_each(|axis| view.invert_axis(axis));
     Ok(view)
 }
 
@@ -240,7 +240,7 @@ pub fn into_array<T: Copy + Send + Sync>(t: Tensor<Vec<T>>) -> Result<ArrayD<T>>
     let shape = IxDyn(&map.shape()).strides(IxDyn(&distances(&window)));
     let made = ArrayD::from_shape_vec(shape, data);
     let mut array = made.map_err(|error| unlike(&map, &error))?;
-    window.backwards().for_each(|axis| array.invert_axis(Axis(axis)));
+    backwards(&window).for_each(|axis| array.invert_axis(axis));
     Ok(array)
 }
 
@@ -273,6 +273,12 @@ fn unlike(map: &AddressMap, error: &ShapeError) -> Error {
         _ => "ndarray refuses its strides",
     };
     refused(map, reason)
+}
+
+/// Axes that run backwards: arrays are made by strides without signs, and these axes are inverted then.
+fn backwards(window: &Window) -> impl Iterator<Item = Axis> + '_ {
+    let strides = window.strides.iter().enumerate();
+    strides.filter(|(_, stride)| **stride < 0).map(|(axis, _)| Axis(axis))
 }
 
 /// Strides without their signs.
