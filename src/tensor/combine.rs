@@ -184,14 +184,14 @@ fn combined<S: Reader>(
 /// Axes in the order in which storage has them, the one whose indexes are farthest apart first.
 pub(super) fn storage_order(map: &AddressMap) -> SmallVec<[usize; 4]> {
     let mut order: SmallVec<[usize; 4]> = (0..map.rank()).collect();
-    if let Some(strided) = map.as_strided() {
+    if let Some(axes) = map.linear_axes() {
         let mut strides: SmallVec<[usize; 4]> =
-            strided.strides.iter().map(|stride| stride.unsigned_abs()).collect();
+            axes.iter().map(|axis| axis.stride.unsigned_abs()).collect();
         // Axes of one index, and repeated ones, have no place in storage: they stay before what follows.
         let mut behind = 1;
-        for (stride, extent) in strides.iter_mut().zip(map.shape().iter()).rev() {
+        for (stride, axis) in strides.iter_mut().zip(axes).rev() {
             *stride = if *stride == 0 { behind } else { *stride };
-            behind = stride.saturating_mul(*extent);
+            behind = stride.saturating_mul(axis.extent);
         }
         order.sort_unstable_by_key(|&k| (Reverse(strides[k]), k));
     }

@@ -120,8 +120,7 @@ impl<S> fmt::Debug for AxisIter<'_, S> {
 
 impl<'a, S> AxisIter<'a, S> {
     fn at(&self, index: usize) -> Option<Tensor<&'a S>> {
-        let lane = Tensor { map: self.lanes.map.clone(), storage: self.lanes.storage };
-        lane.select((index,)).ok()
+        self.clone().lanes.select((index,)).ok()
     }
 }
 

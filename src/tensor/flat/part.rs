@@ -21,19 +21,19 @@ impl Part {
     /// and of storage without blocks.
     pub(super) fn new<S: Reader>(map: &AddressMap, storage: &S) -> Option<Self> {
         let whole = Sides::of_len(storage.blocks()?, storage.len())?;
-        let (strided, shape) = (map.as_strided()?, map.shape());
-        let axes = strided.strides.iter().zip(shape.iter()).filter(|(_, extent)| **extent != 1);
-        let (mut axes, mut rest, mut weight) = (axes.peekable(), strided.offset, whole.len);
+        let axes = map.linear_axes()?.iter().filter(|own| own.extent != 1);
+        let (mut axes, mut rest, mut weight) = (axes.peekable(), map.top().offset(), whole.len);
         let (mut extents, mut first, mut starts) =
             (PerAxis::new(), PerAxis::new(), SmallVec::<[Option<Starts>; 4]>::new());
         for (axis, &extent) in whole.extents.iter().enumerate() {
             weight = weight.checked_div(extent)?;
             let low = rest.checked_div(weight)?;
             rest %= weight;
-            let own = axes.next_if(|(stride, count)| {
-                **stride == weight as isize && (1..=extent.saturating_sub(low)).contains(*count)
+            let own = axes.next_if(|own| {
+                own.stride == weight as isize
+                    && (1..=extent.saturating_sub(low)).contains(&own.extent)
             });
-            extents.push(own.map_or(1, |(_, count)| *count));
+            extents.push(own.map_or(1, |own| own.extent));
             first.push(whole.block_at(axis, low));
             starts.push(starts_of(&whole, axis, low, extents[axis])?);
         }

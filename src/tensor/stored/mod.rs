@@ -12,7 +12,7 @@ mod repeat;
 use super::Tensor;
 use crate::error::{Error, Result, SparseFlaw};
 use crate::map::{AddressMap, Finder, Layout};
-use crate::memory::{list, owned, push, try_reserve, try_reserve_exact, try_with_capacity};
+use crate::memory::{list, owned, push, try_reserve, try_with_capacity};
 use crate::storage::{Reader, Sparse, Stored, sort_entries};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -114,10 +114,8 @@ fn looked_up<'a, T: Copy>(
     entries: &Entries<'_, T>,
     at: impl ExactSizeIterator<Item = (usize, usize)>,
 ) -> Result<Entries<'a, T>> {
-    let (mut positions, mut values) = (Vec::new(), Vec::new());
     // All may be found: what has no room is refused before it is begun.
-    try_reserve_exact(&mut positions, at.len())?;
-    try_reserve_exact(&mut values, at.len())?;
+    let (mut positions, mut values) = (try_with_capacity(at.len())?, try_with_capacity(at.len())?);
     for (position, address) in at {
         if let Ok(ordinal) = entries.positions.binary_search(&address) {
             positions.push(position);

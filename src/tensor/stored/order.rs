@@ -5,7 +5,7 @@ use super::Entries;
 use super::decode::for_each_entry;
 use crate::error::Result;
 use crate::map::{Divider, Nested, NestedAxis};
-use crate::memory::{list, try_reserve, try_reserve_exact, try_with_capacity, zeros};
+use crate::memory::{list, try_reserve, try_with_capacity, zeros};
 use crate::shape::Shape;
 use crate::storage::sort_entries;
 
@@ -106,12 +106,10 @@ fn decoded<T: Copy>(
     ways: usize,
 ) -> Result<(Vec<usize>, Vec<T>)> {
     let (addresses, from) = (&*entries.positions, &*entries.values);
-    let (mut positions, mut values) = (Vec::new(), Vec::new());
+    let (mut positions, mut values) = (try_with_capacity(ways)?, try_with_capacity(ways)?);
     if ways == 0 {
         return Ok((positions, values));
     }
-    try_reserve_exact(&mut positions, ways)?;
-    try_reserve_exact(&mut values, ways)?;
     let mut result = Ok(());
     for_each_entry(nested, 1, addresses, |ordinal, position, _| {
         if positions.len() == positions.capacity() && result.is_ok() {
