@@ -34,11 +34,15 @@ impl Chain {
     /// Those of the first operation that is not valid where it stands.
     pub fn new(shape: Shape, ops: impl IntoIterator<Item = ViewOp>) -> Result<Self> {
         let mut chain = Self { map: AddressMap::row_major(&shape)?, shape, ops: Vec::new() };
-        for operation in ops {
-            chain.map = operation.apply(chain.map)?;
-            chain.ops.push(operation);
-        }
+        ops.into_iter().try_for_each(|operation| chain.push(operation))?;
         Ok(chain)
+    }
+
+    /// Adds an operation, if it is valid for the last view.
+    fn push(&mut self, operation: ViewOp) -> Result<()> {
+        self.map = operation.apply(self.map.clone())?;
+        self.ops.push(operation);
+        Ok(())
     }
 
     /// Shape of the tensor before the first operation.
@@ -66,10 +70,7 @@ impl Chain {
         for _ in 0..below(g, MAX_OPERATIONS.min(g.size()) + 1) {
             let operation = ViewOp::arbitrary_for(g, &chain.map.shape());
             // An operation refused here would go unnoticed, so laws test `arbitrary_for` by itself.
-            if let Ok(map) = operation.apply(chain.map.clone()) {
-                chain.map = map;
-                chain.ops.push(operation);
-            }
+            let _ = chain.push(operation);
         }
         Ok(chain)
     }
@@ -78,10 +79,7 @@ impl Chain {
     fn salvage(shape: Shape, ops: &[ViewOp]) -> Option<Self> {
         let mut chain = Self::new(shape, []).ok()?;
         for operation in ops {
-            if let Ok(map) = operation.apply(chain.map.clone()) {
-                chain.map = map;
-                chain.ops.push(operation.clone());
-            }
+            let _ = chain.push(operation.clone());
         }
         Some(chain)
     }

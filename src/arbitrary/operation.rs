@@ -84,7 +84,8 @@ impl ViewOp {
         match self {
             Self::Flip(axis) => (0..*axis).map(Self::Flip).collect(),
             Self::Rotate(shifts) => {
-                shifts.shrink().filter(same_len(shifts)).map(Self::Rotate).collect()
+                let all = |shrunk: &Vec<isize>| shrunk.len() == shifts.len();
+                shifts.shrink().filter(all).map(Self::Rotate).collect()
             }
             Self::Select(selectors) => {
                 let mut simpler = Vec::new();
@@ -151,12 +152,6 @@ impl ViewOp {
             }
         }
     }
-}
-
-/// Keeps shrunk lists that still have one item per axis.
-fn same_len<T>(list: &[T]) -> impl Fn(&Vec<T>) -> bool + use<T> {
-    let len = list.len();
-    move |shrunk| shrunk.len() == len
 }
 
 pub(super) fn permutation(g: &mut Gen, rank: usize) -> Vec<usize> {

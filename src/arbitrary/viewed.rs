@@ -129,6 +129,13 @@ impl<T: Arbitrary + Copy + Send + Sync> Arbitrary for Viewed<T> {
     }
 }
 
+/// The shape that operands have together.
+fn joint<T>(operands: &[Viewed<T>]) -> Result<Shape> {
+    operands.iter().enumerate().try_fold(Shape::default(), |joint, (k, operand)| {
+        joint.join(&operand.tensor.shape(), Align::Right, k + 1)
+    })
+}
+
 /// `N` tensors under chains of views, whose shapes broadcast together by NumPy's rule.
 ///
 /// Missing axes and extents of 1 come often, and so do operands of the joint shape itself.
@@ -160,10 +167,7 @@ impl<T: Copy + Send + Sync, const N: usize> Aligned<T, N> {
     ///
     /// [`Error::Operands`] if they do not.
     pub fn new(operands: [Viewed<T>; N]) -> Result<Self> {
-        let mut joint = Shape::default();
-        for (k, operand) in operands.iter().enumerate() {
-            joint = joint.join(&operand.tensor.shape(), Align::Right, k + 1)?;
-        }
+        let joint = joint(&operands)?;
         Ok(Self { joint, operands })
     }
 
@@ -230,11 +234,6 @@ impl<T: Arbitrary + Copy + Send + Sync, const N: usize> Arbitrary for Aligned<T,
                 }
             }
         });
-        let joint = |operands: &[Viewed<T>; N]| {
-            operands.iter().try_fold(Shape::default(), |joint, operand| {
-                joint.join(&operand.tensor.shape(), Align::Right, 1)
-            })
-        };
         Self { joint: joint(&operands).unwrap_or(full), operands }
     }
 
