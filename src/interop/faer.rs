@@ -27,7 +27,7 @@ use crate::error::Error;
 use crate::error::{Result, StorageError};
 use crate::expr::{IntoExpr, Lazy};
 use crate::map::AddressMap;
-use crate::storage::{Reader, Writer};
+use crate::storage::{Reader, Writer, check_address};
 use crate::tensor::Tensor;
 use ::faer::{ColRef, Mat, MatMut, MatRef};
 use std::fmt::{self, Debug, Formatter};
@@ -65,9 +65,7 @@ impl<'a, T: Copy + Send + Sync> Lines<'a, T> {
     /// The column that an address lies in, and where.
     fn line(&self, address: usize) -> Result<(ColRef<'a, T>, usize), StorageError> {
         let rows = self.0.nrows();
-        if address >= self.len() {
-            return Err(StorageError::beyond(address, self.len()));
-        }
+        check_address(address, self.len())?;
         Ok((self.0.col(address / rows), address % rows))
     }
 }

@@ -1,6 +1,6 @@
 //! Elements that lie in memory, and parts of other storage.
 
-use super::{Blocks, BlocksMut, Reader, Stored, StoredMut, Writer, translate};
+use super::{Blocks, BlocksMut, Reader, Stored, StoredMut, Writer, check_address, translate};
 use crate::error::{Error, StorageError};
 use std::ops::Range;
 
@@ -116,9 +116,7 @@ impl<S: Reader> SubBuffer<S> {
 
     /// Address in the whole storage, which goes on beyond this part.
     fn check(&self, address: usize) -> Result<usize, StorageError> {
-        let len = self.range.len();
-        let whole = self.range.start.wrapping_add(address);
-        if address < len { Ok(whole) } else { Err(StorageError::beyond(address, len)) }
+        Ok(self.range.start + check_address(address, self.range.len())?)
     }
 
     /// [`Self::check`] of a list.

@@ -346,6 +346,12 @@ pub fn write_each<W: Writer + ?Sized>(
     Ok(())
 }
 
+/// `address`, if there are so many.
+#[inline]
+pub(crate) fn check_address(address: usize, len: usize) -> Result<usize, StorageError> {
+    if address < len { Ok(address) } else { Err(StorageError::beyond(address, len)) }
+}
+
 /// Addresses in a storage below: of each of `count` positions of a block.
 pub(crate) fn translate(
     count: usize,

@@ -6,7 +6,7 @@ use super::Tensor;
 use crate::error::StorageError;
 use crate::map::{AddressMap, Pattern};
 use crate::memory::try_with_capacity;
-use crate::storage::{Blocks, Reader, translate};
+use crate::storage::{Blocks, Reader, check_address, translate};
 use part::Part;
 
 /// The elements of a tensor in row-major order, as storage for another one.
@@ -109,7 +109,7 @@ impl<S: Reader> Flat<S> {
         out: &mut [S::Elem],
     ) -> Result<(), StorageError> {
         let len = self.len();
-        let positions = translate(out.len(), |k| check(position(k), len))?;
+        let positions = translate(out.len(), |k| check_address(position(k), len))?;
         let mut addresses =
             try_with_capacity(positions.len()).map_err(|error| StorageError::new(0, error))?;
         self.map.addresses_at(&positions, &mut addresses);
@@ -135,7 +135,7 @@ impl<S: Reader> Reader for Flat<S> {
     }
 
     fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
-        check(address, self.len())?;
+        check_address(address, self.len())?;
         self.storage.try_read(self.map.address_at(address)).map_err(Self::at(address))
     }
 
@@ -153,8 +153,8 @@ impl<S: Reader> Reader for Flat<S> {
             return self.gather(at, out);
         }
         let last = start as i128 + step as i128 * (out.len() as i128 - 1);
-        check(start, self.len())?;
-        check(usize::try_from(last).unwrap_or(usize::MAX), self.len())?;
+        check_address(start, self.len())?;
+        check_address(usize::try_from(last).unwrap_or(usize::MAX), self.len())?;
         self.read_rows(start, step, out)
     }
 
@@ -176,9 +176,4 @@ impl<S: Reader> Reader for Flat<S> {
     fn box_depth(&self) -> usize {
         self.storage.box_depth()
     }
-}
-
-/// `address`, if there are so many.
-pub(super) fn check(address: usize, len: usize) -> Result<usize, StorageError> {
-    if address < len { Ok(address) } else { Err(StorageError::beyond(address, len)) }
 }

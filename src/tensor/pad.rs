@@ -4,12 +4,12 @@ use super::Tensor;
 use super::combine::{IntoTensor, inverse, storage_order};
 #[cfg(doc)]
 use super::concat;
-use super::flat::{Flat, check};
+use super::flat::Flat;
 use crate::error::{Error, Result, StorageError};
 use crate::grid::{Sides, sides_tell};
 use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
-use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, joined_starts};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, check_address, joined_starts};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -177,7 +177,7 @@ impl<S: Reader> Padded<S> {
         let mut positions = try_with_capacity(out.len()).map_err(lacking)?;
         for (slot, element) in out.iter_mut().enumerate() {
             *element = self.value;
-            if let Some(position) = self.inside(check(address(slot), self.len)?) {
+            if let Some(position) = self.inside(check_address(address(slot), self.len)?) {
                 slots.push(slot);
                 positions.push(position);
             }
@@ -205,7 +205,7 @@ impl<S: Reader> Reader for Padded<S> {
     }
 
     fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
-        check(address, self.len)?;
+        check_address(address, self.len)?;
         match self.inside(address) {
             Some(position) => self.inner.try_read(position).map_err(Flat::<S>::at(address)),
             None => Ok(self.value),
@@ -228,7 +228,7 @@ impl<S: Reader> Reader for Padded<S> {
         }
         let (mut address, mut rest) = (start, out);
         while !rest.is_empty() {
-            check(address, self.len)?;
+            check_address(address, self.len)?;
             let (first, along) = (address - address % self.row, address % self.row);
             let inner = || self.inside(first + self.within.start);
             let inside = (!self.within.is_empty()).then(inner).flatten();

@@ -34,7 +34,7 @@ use crate::error::{Error, Result, StorageError};
 use crate::map::AddressMap;
 use crate::ragged::{Offsets, Ragged};
 use crate::shape::Shape;
-use crate::storage::{Held, Reader};
+use crate::storage::{Held, Reader, check_address};
 use crate::tensor::Tensor;
 use ::arrow_array::{
     Array, ArrowPrimitiveType, BooleanArray, FixedSizeListArray, GenericListArray, OffsetSizeTrait,
@@ -135,10 +135,7 @@ impl Reader for Bits {
     }
 
     fn try_read(&self, address: usize) -> Result<bool, StorageError> {
-        match address < self.len() {
-            true => Ok(self.0.value(address)),
-            false => Err(StorageError::beyond(address, self.len())),
-        }
+        check_address(address, self.len()).map(|address| self.0.value(address))
     }
 }
 

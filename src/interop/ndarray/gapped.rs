@@ -3,7 +3,7 @@
 use crate::error::{Result, StorageError};
 use crate::interop::lines;
 use crate::shape::Shape;
-use crate::storage::Reader;
+use crate::storage::{Reader, check_address};
 use crate::tensor::Tensor;
 use ::ndarray::{ArrayBase, ArrayView1, Axis, Data, Dimension, Ix1, IxDyn, RawData};
 use std::fmt::{self, Debug, Formatter};
@@ -46,17 +46,16 @@ impl<S: Data<Elem: Copy + Send + Sync>> Gapped<S> {
 
     /// The row that an address lies in, from there on.
     fn row(&self, address: usize) -> Result<ArrayView1<'_, S::Elem>, StorageError> {
-        let beyond = || StorageError::beyond(address, self.0.len());
-        if address >= self.0.len() {
-            return Err(beyond());
-        }
+        check_address(address, self.0.len())?;
         let index = Shape::from(self.0.shape()).unravel(address);
         let (column, front) =
             index.split_last().map_or((0, &[][..]), |(last, front)| (*last, front));
         let rows =
             front.iter().fold(self.0.view(), |view, &digit| view.index_axis_move(Axis(0), digit));
         let row = if index.is_empty() { rows.insert_axis(Axis(0)) } else { rows };
-        let row = row.into_dimensionality::<Ix1>().map_err(|_| beyond())?;
+        let row = row
+            .into_dimensionality::<Ix1>()
+            .map_err(|_| StorageError::beyond(address, self.0.len()))?;
         // Iterators of rows with gaps would come to it element by element.
         Ok(row.split_at(Axis(0), column).1)
     }

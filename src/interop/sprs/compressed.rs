@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::error::{Result, StorageError};
 use crate::shape::Shape;
-use crate::storage::{Reader, Stored};
+use crate::storage::{Reader, Stored, check_address};
 use crate::tensor::Tensor;
 use ::sprs::{CsMatBase, CsMatViewI, SpIndex};
 use num_traits::Zero;
@@ -108,9 +108,7 @@ impl<M: Matrix> Reader for Compressed<M> {
     }
 
     fn try_read(&self, address: usize) -> Result<M::Elem, StorageError> {
-        if address >= self.len {
-            return Err(StorageError::beyond(address, self.len));
-        }
+        check_address(address, self.len)?;
         let matrix = self.matrix.borrow();
         let (ordinal, is_there) = search(&matrix, address);
         let found = matrix.data().get(ordinal).filter(|_| is_there);

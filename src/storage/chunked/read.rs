@@ -4,7 +4,7 @@ use super::{Ahead, Chunked, Inner};
 use crate::error::StorageError;
 use crate::grid::sides_tell;
 use crate::memory::try_with_capacity;
-use crate::storage::{Block, BlockIndex, Blocks, Reader};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, check_address};
 use std::ops::Range;
 
 /// Elements of a block from one place on.
@@ -39,9 +39,7 @@ where
         left: Range<usize>,
     ) -> Result<Part, StorageError> {
         let address = start.wrapping_add_signed(step.wrapping_mul(left.start as isize));
-        if address >= self.sides.len {
-            return Err(StorageError::beyond(address, self.sides.len));
-        }
+        check_address(address, self.sides.len)?;
         let (index, inside, before_end) = self.sides.find(address);
         let line = self.sides.block.last().copied().unwrap_or(1);
         let skipped =
@@ -61,9 +59,7 @@ where
         let mut places = try_with_capacity(addresses.len()).map_err(failed(first))?;
         let (mut line, mut block, mut place) = (0..0, 0, 0);
         for (number, &address) in addresses.iter().enumerate() {
-            if address >= self.sides.len {
-                return Err(StorageError::beyond(address, self.sides.len));
-            }
+            check_address(address, self.sides.len)?;
             if !line.contains(&address) {
                 let (index, inside, left) = self.sides.find(address);
                 block = self.sides.number(&index).unwrap_or(usize::MAX);
@@ -108,9 +104,7 @@ where
     }
 
     fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
-        if address >= self.inner.sides.len {
-            return Err(StorageError::beyond(address, self.inner.sides.len));
-        }
+        check_address(address, self.inner.sides.len)?;
         let (index, inside, _) = self.inner.sides.find(address);
         let block = self.inner.load(&index, false).map_err(|e| StorageError { address, ..e })?;
         element(&block, inside, address)

@@ -5,7 +5,7 @@ use super::{Sparse, check_counts};
 use crate::dtype::SameBits;
 use crate::error::{Result, StorageError};
 use crate::memory::{list, try_reserve, try_with_capacity};
-use crate::storage::{StoredMut, Writer};
+use crate::storage::{StoredMut, Writer, check_address};
 use std::ops::Range;
 
 impl<T: SameBits + Send + Sync> Sparse<T> {
@@ -132,9 +132,7 @@ impl<T: SameBits + Send + Sync> Writer for Sparse<T> {
     }
 
     fn try_write(&mut self, address: usize, value: T) -> Result<(), StorageError> {
-        if address >= self.len {
-            return Err(StorageError::beyond(address, self.len));
-        }
+        check_address(address, self.len)?;
         self.set(address, value).map_err(|error| StorageError::new(address, error))
     }
 
