@@ -3,7 +3,7 @@
 use super::{Cost, Model};
 use crate::error::StorageError;
 use crate::grid::{Sides, sides_tell};
-use crate::storage::{Block, BlockIndex, Blocks, Reader, Stored};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, Stored, stepped};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -108,8 +108,7 @@ impl Counts {
         step: isize,
         count: usize,
     ) -> Result<(), StorageError> {
-        let at = |k: usize| start.wrapping_add_signed(step.wrapping_mul(k as isize));
-        self.note((0..count).map(at))
+        self.note((0..count).map(|k| stepped(start, step, k)))
     }
 
     /// Notes a call for all of a block.

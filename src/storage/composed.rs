@@ -2,7 +2,7 @@
 
 mod joint;
 
-use super::{Blocks, Reader, translate};
+use super::{Blocks, Reader, stepped, translate};
 use crate::error::{Error, StorageError};
 use crate::memory::{list, try_with_capacity};
 use joint::Joint;
@@ -181,7 +181,7 @@ impl<R: Reader> Reader for Concat<R> {
             let (now, later) = rest.split_at_mut(count);
             let within = s.first + (address - s.start);
             s.part.read_run(within, own_step, now).map_err(|e| self.error_in_whole(s.which, e))?;
-            address = address.wrapping_add_signed(step.wrapping_mul(count as isize));
+            address = stepped(address, step, count);
             rest = later;
         }
         Ok(())
@@ -293,7 +293,7 @@ impl<S: Reader, I: Reader<Elem = usize>> Reader for Indexed<S, I> {
         self.addresses.read_run(start, step, &mut inner)?;
         self.storage.read_at(&inner, out).map_err(|e| {
             let at = inner.iter().position(|&address| address == e.address).unwrap_or(0);
-            StorageError { address: start.wrapping_add_signed(step.wrapping_mul(at as isize)), ..e }
+            StorageError { address: stepped(start, step, at), ..e }
         })
     }
 

@@ -1,7 +1,7 @@
 //! Elements in the bytes of a file: any offset, either byte order.
 
 use super::stream::check_present;
-use super::{Reader, Writer};
+use super::{Reader, Writer, stepped};
 use crate::dtype::{ByteOrder, FileElement, MapElement};
 use crate::error::{Error, Result, StorageError};
 use std::fmt;
@@ -192,8 +192,7 @@ where
             return Ok(());
         }
         for (k, slot) in out.iter_mut().enumerate() {
-            let address = start.wrapping_add_signed(step.wrapping_mul(k as isize));
-            *slot = self.element(window, address)?;
+            *slot = self.element(window, stepped(start, step, k))?;
         }
         Ok(())
     }
@@ -247,15 +246,13 @@ where
 
     #[inline]
     fn try_write(&mut self, address: usize, value: T) -> Result<(), StorageError> {
-        let (order, inside) = (self.order, address < self.len);
+        let (order, len) = (self.order, self.len);
         let slot = self
             .window_mut()
-            .filter(|_| inside)
-            .and_then(|bytes| bytes.get_mut(address * size_of::<T>()..)?.get_mut(..size_of::<T>()));
-        match slot {
-            Some(slot) => slot.copy_from_slice(bytemuck::bytes_of(&order.convert::<T>(value))),
-            None => return Err(StorageError::beyond(address, self.len)),
-        }
+            .filter(|_| address < len)
+            .and_then(|bytes| bytes.get_mut(address * size_of::<T>()..)?.get_mut(..size_of::<T>()))
+            .ok_or_else(|| StorageError::beyond(address, len))?;
+        slot.copy_from_slice(bytemuck::bytes_of(&order.convert::<T>(value)));
         Ok(())
     }
 

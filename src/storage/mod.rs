@@ -316,7 +316,7 @@ pub fn read_each<R: Reader + ?Sized>(
         return Ok(());
     }
     for (k, slot) in out.iter_mut().enumerate() {
-        *slot = storage.try_read(start.wrapping_add_signed(step.wrapping_mul(k as isize)))?;
+        *slot = storage.try_read(stepped(start, step, k))?;
     }
     Ok(())
 }
@@ -341,9 +341,15 @@ pub fn write_each<W: Writer + ?Sized>(
     from: &[W::Elem],
 ) -> Result<(), StorageError> {
     for (k, &value) in from.iter().enumerate() {
-        storage.try_write(start.wrapping_add_signed(step.wrapping_mul(k as isize)), value)?;
+        storage.try_write(stepped(start, step, k), value)?;
     }
     Ok(())
+}
+
+/// Number `k` of `start, start + step, ..`.
+#[inline(always)]
+pub(crate) fn stepped(start: usize, step: isize, k: usize) -> usize {
+    start.wrapping_add_signed(step.wrapping_mul(k as isize))
 }
 
 /// `address`, if there are so many.

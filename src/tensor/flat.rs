@@ -6,7 +6,7 @@ use super::Tensor;
 use crate::error::StorageError;
 use crate::map::{AddressMap, Pattern};
 use crate::memory::try_with_capacity;
-use crate::storage::{Blocks, Reader, check_address, translate};
+use crate::storage::{Blocks, Reader, check_address, stepped, translate};
 use part::Part;
 
 /// The elements of a tensor in row-major order, as storage for another one.
@@ -77,7 +77,7 @@ impl<S: Reader> Flat<S> {
                 let steps = distance.checked_div(stride).unwrap_or(0);
                 Self::at(position.wrapping_add_signed(steps.wrapping_mul(step)))(error)
             })?;
-            position = position.wrapping_add_signed(step.wrapping_mul(now.len() as isize));
+            position = stepped(position, step, now.len());
             rest = later;
         }
         Ok(())
@@ -148,9 +148,8 @@ impl<S: Reader> Reader for Flat<S> {
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
-        let at = |k: usize| start.wrapping_add_signed(step.wrapping_mul(k as isize));
         if out.is_empty() || !self.has_runs(step) {
-            return self.gather(at, out);
+            return self.gather(|k| stepped(start, step, k), out);
         }
         let last = start as i128 + step as i128 * (out.len() as i128 - 1);
         check_address(start, self.len())?;

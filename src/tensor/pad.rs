@@ -9,7 +9,9 @@ use crate::error::{Error, Result, StorageError};
 use crate::grid::{Sides, sides_tell};
 use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
-use crate::storage::{Block, BlockIndex, Blocks, Reader, Reshaped, check_address, joined_starts};
+use crate::storage::{
+    Block, BlockIndex, Blocks, Reader, Reshaped, check_address, joined_starts, stepped,
+};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -221,10 +223,7 @@ impl<S: Reader> Reader for Padded<S> {
                 out.reverse();
                 return Ok(());
             }
-            _ => {
-                let address = |k: usize| start.wrapping_add_signed(step.wrapping_mul(k as isize));
-                return self.gather(address, out);
-            }
+            _ => return self.gather(|k| stepped(start, step, k), out),
         }
         let (mut address, mut rest) = (start, out);
         while !rest.is_empty() {

@@ -4,7 +4,7 @@ use super::{Ahead, Chunked, Inner};
 use crate::error::StorageError;
 use crate::grid::sides_tell;
 use crate::memory::try_with_capacity;
-use crate::storage::{Block, BlockIndex, Blocks, Reader, check_address};
+use crate::storage::{Block, BlockIndex, Blocks, Reader, check_address, stepped};
 use std::ops::Range;
 
 /// Elements of a block from one place on.
@@ -38,7 +38,7 @@ where
         step: isize,
         left: Range<usize>,
     ) -> Result<Part, StorageError> {
-        let address = start.wrapping_add_signed(step.wrapping_mul(left.start as isize));
+        let address = stepped(start, step, left.start);
         check_address(address, self.sides.len)?;
         let (index, inside, before_end) = self.sides.find(address);
         let line = self.sides.block.last().copied().unwrap_or(1);
@@ -145,8 +145,7 @@ where
                 }
                 _ => {
                     for (k, slot) in to.iter_mut().enumerate() {
-                        let place = inside.wrapping_add_signed(step.wrapping_mul(k as isize));
-                        *slot = element(&block, place, address)?;
+                        *slot = element(&block, stepped(inside, step, k), address)?;
                     }
                 }
             }

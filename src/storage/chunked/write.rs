@@ -6,7 +6,7 @@ use super::shard::{Held, InTheWay};
 use super::{Ahead, Chunked, Inner};
 use crate::error::{Error, StorageError};
 use crate::memory::list;
-use crate::storage::{BlockIndex, Blocks, BlocksMut, Writer};
+use crate::storage::{BlockIndex, Blocks, BlocksMut, Writer, stepped};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -220,8 +220,7 @@ where
             let part = &from[done..done + count];
             self.inner.change_and_keep(&index, address, &mut |block| {
                 for (k, &value) in part.iter().enumerate() {
-                    let place = inside.wrapping_add_signed(step.wrapping_mul(k as isize));
-                    if let Some(slot) = block.get_mut(place) {
+                    if let Some(slot) = block.get_mut(stepped(inside, step, k)) {
                         *slot = value;
                     }
                 }

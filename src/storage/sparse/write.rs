@@ -5,7 +5,7 @@ use super::{Sparse, check_counts};
 use crate::dtype::SameBits;
 use crate::error::{Result, StorageError};
 use crate::memory::{list, try_reserve, try_with_capacity};
-use crate::storage::{StoredMut, Writer, check_address};
+use crate::storage::{StoredMut, Writer, check_address, stepped};
 use std::ops::Range;
 
 impl<T: SameBits + Send + Sync> Sparse<T> {
@@ -141,8 +141,7 @@ impl<T: SameBits + Send + Sync> Writer for Sparse<T> {
     }
 
     fn write_run(&mut self, start: usize, step: isize, from: &[T]) -> Result<(), StorageError> {
-        let address = |k| start.wrapping_add_signed(step.wrapping_mul(k as isize));
-        let addresses = list((0..from.len()).map(address));
+        let addresses = list((0..from.len()).map(|k| stepped(start, step, k)));
         self.write_at(&addresses.map_err(|error| StorageError::new(start, error))?, from)
     }
 
