@@ -1120,6 +1120,11 @@ impl StorageError {
         Self { address, source: Arc::from(source.into()) }
     }
 
+    /// The same error at another address.
+    pub(crate) fn at(self, address: usize) -> Self {
+        Self { address, ..self }
+    }
+
     /// The error of an address that a storage of `len` elements does not have.
     #[cold]
     pub(crate) fn beyond(address: usize, len: usize) -> Self {

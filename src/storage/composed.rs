@@ -285,7 +285,7 @@ impl<S: Reader, I: Reader<Elem = usize>> Reader for Indexed<S, I> {
 
     fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
         let inner = self.addresses.try_read(address)?;
-        self.storage.try_read(inner).map_err(|e| StorageError { address, ..e })
+        self.storage.try_read(inner).map_err(|e| e.at(address))
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
@@ -293,7 +293,7 @@ impl<S: Reader, I: Reader<Elem = usize>> Reader for Indexed<S, I> {
         self.addresses.read_run(start, step, &mut inner)?;
         self.storage.read_at(&inner, out).map_err(|e| {
             let at = inner.iter().position(|&address| address == e.address).unwrap_or(0);
-            StorageError { address: stepped(start, step, at), ..e }
+            e.at(stepped(start, step, at))
         })
     }
 
@@ -302,7 +302,7 @@ impl<S: Reader, I: Reader<Elem = usize>> Reader for Indexed<S, I> {
         self.addresses.read_at(addresses, &mut inner)?;
         self.storage.read_at(&inner, out).map_err(|e| {
             let at = inner.iter().position(|&address| address == e.address).unwrap_or(0);
-            StorageError { address: addresses.get(at).copied().unwrap_or(0), ..e }
+            e.at(addresses.get(at).copied().unwrap_or(0))
         })
     }
 

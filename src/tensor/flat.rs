@@ -49,11 +49,6 @@ impl<S: Reader> Tensor<S> {
 }
 
 impl<S: Reader> Flat<S> {
-    /// An error of the inner storage at a position of this one.
-    pub(super) fn at(position: usize) -> impl Fn(StorageError) -> StorageError {
-        move |error| StorageError { address: position, ..error }
-    }
-
     /// Reads positions `step` after one another from `start` on: a run of the storage for what lies along the last axis
     /// without a gap.
     fn read_rows(
@@ -75,7 +70,7 @@ impl<S: Reader> Flat<S> {
             read.map_err(|error| {
                 let distance = error.address.wrapping_sub(address) as isize;
                 let steps = distance.checked_div(stride).unwrap_or(0);
-                Self::at(position.wrapping_add_signed(steps.wrapping_mul(step)))(error)
+                error.at(position.wrapping_add_signed(steps.wrapping_mul(step)))
             })?;
             position = stepped(position, step, now.len());
             rest = later;
@@ -115,7 +110,7 @@ impl<S: Reader> Flat<S> {
         self.map.addresses_at(&positions, &mut addresses);
         self.storage.read_at(&addresses, out).map_err(|error| {
             let k = addresses.iter().position(|&address| address == error.address).unwrap_or(0);
-            Self::at(positions.get(k).copied().unwrap_or(0))(error)
+            error.at(positions.get(k).copied().unwrap_or(0))
         })
     }
 }
@@ -136,7 +131,7 @@ impl<S: Reader> Reader for Flat<S> {
 
     fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
         check_address(address, self.len())?;
-        self.storage.try_read(self.map.address_at(address)).map_err(Self::at(address))
+        self.storage.try_read(self.map.address_at(address)).map_err(|e| e.at(address))
     }
 
     fn as_slice(&self) -> Option<&[S::Elem]> {

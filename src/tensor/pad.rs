@@ -154,7 +154,7 @@ impl<S: Reader> Padded<S> {
         }
         let mut index = self.inner_shape.unravel(error.address);
         index.iter_mut().zip(&self.before).for_each(|(digit, before)| *digit += before);
-        Flat::<S>::at(self.shape.ravel(&index))(error)
+        error.at(self.shape.ravel(&index))
     }
 
     /// Row-major position within the border, if `address` lies there.
@@ -188,7 +188,7 @@ impl<S: Reader> Padded<S> {
         let mut found = same.map_err(lacking)?;
         self.inner.read_at(&positions, &mut found).map_err(|error| {
             let at = positions.iter().position(|&position| position == error.address);
-            Flat::<S>::at(at.map_or(0, |at| address(slots[at])))(error)
+            error.at(at.map_or(0, |at| address(slots[at])))
         })?;
         slots.iter().zip(&found).for_each(|(&slot, &element)| out[slot] = element);
         Ok(())
@@ -209,7 +209,7 @@ impl<S: Reader> Reader for Padded<S> {
     fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
         check_address(address, self.len)?;
         match self.inside(address) {
-            Some(position) => self.inner.try_read(position).map_err(Flat::<S>::at(address)),
+            Some(position) => self.inner.try_read(position).map_err(|e| e.at(address)),
             None => Ok(self.value),
         }
     }
@@ -243,7 +243,7 @@ impl<S: Reader> Reader for Padded<S> {
             match inner {
                 Some(position) => self.inner.read_run(position, 1, now).map_err(|error| {
                     let steps = error.address.wrapping_sub(position);
-                    Flat::<S>::at(address.wrapping_add(steps))(error)
+                    error.at(address.wrapping_add(steps))
                 })?,
                 None => now.fill(self.value),
             }

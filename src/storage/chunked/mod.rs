@@ -341,7 +341,7 @@ where
 
     /// An error of a block, at its first address.
     fn named(&self, index: &[usize], error: StorageError) -> StorageError {
-        StorageError { address: self.sides.first_address(index), ..error }
+        error.at(self.sides.first_address(index))
     }
 
     /// Another thread stores the block, for longer than anyone waits.

@@ -106,7 +106,7 @@ where
     fn try_read(&self, address: usize) -> Result<S::Elem, StorageError> {
         check_address(address, self.inner.sides.len)?;
         let (index, inside, _) = self.inner.sides.find(address);
-        let block = self.inner.load(&index, false).map_err(|e| StorageError { address, ..e })?;
+        let block = self.inner.load(&index, false).map_err(|e| e.at(address))?;
         element(&block, inside, address)
     }
 
@@ -116,7 +116,7 @@ where
             let Some(first) = places.first() else { continue };
             let block = self.inner.load(&self.inner.sides.index(first.block), false);
             let address = addresses[first.number];
-            let block = block.map_err(|e| StorageError { address, ..e })?;
+            let block = block.map_err(|e| e.at(address))?;
             for place in places {
                 if let Some(slot) = out.get_mut(place.number) {
                     *slot = element(&block, place.inside, addresses[place.number])?;
@@ -131,8 +131,7 @@ where
         while done < out.len() {
             let Part { address, index, inside, count } =
                 self.inner.part(start, step, done..out.len())?;
-            let block =
-                self.inner.load(&index, false).map_err(|e| StorageError { address, ..e })?;
+            let block = self.inner.load(&index, false).map_err(|e| e.at(address))?;
             let to = &mut out[done..done + count];
             match &block {
                 Block::Fill(value) => to.fill(*value),

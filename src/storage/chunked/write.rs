@@ -154,8 +154,7 @@ where
                     if *deadline.get_or_insert(now + patience) < now {
                         return Err(self.taken(index));
                     }
-                    let block =
-                        self.load(index, false).map_err(|e| StorageError { address, ..e })?;
+                    let block = self.load(index, false).map_err(|e| e.at(address))?;
                     copy = Some((seen, block.to_list(self.sides.block_len).map_err(failed)?));
                 }
             }

@@ -80,7 +80,7 @@ impl<S: Reader> Blocks for Flat<S> {
         let (Some((part, own)), Some(blocks)) = (own, self.storage.blocks()) else {
             return Err(StorageError::new(0, format!("there is no block {index:?}")));
         };
-        blocks.load(&own).map_err(Self::at(part.sides.first_address(index)))
+        blocks.load(&own).map_err(|e| e.at(part.sides.first_address(index)))
     }
 
     fn budget(&self) -> usize {
