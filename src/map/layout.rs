@@ -68,11 +68,8 @@ impl Layout {
             match &axis.pattern {
                 Pattern::Cyclic { period: 0, .. } => return Err(Error::ZeroPeriod { axis: k }),
                 Pattern::Listed(table) if table.positions().len() != axis.extent => {
-                    return Err(Error::Length {
-                        shape: vec![axis.extent],
-                        expected: axis.extent,
-                        found: table.positions().len(),
-                    });
+                    let (expected, found) = (axis.extent, table.positions().len());
+                    return Err(Error::Length { shape: vec![expected], expected, found });
                 }
                 _ => {}
             }

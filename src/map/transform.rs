@@ -136,11 +136,8 @@ impl AddressMap {
 
     fn select_all(self, selectors: &[Select]) -> Result<Self> {
         if selectors.len() > self.rank() {
-            return Err(Error::Rank {
-                what: "selectors",
-                expected: self.rank(),
-                found: selectors.len(),
-            });
+            let (expected, found) = (self.rank(), selectors.len());
+            return Err(Error::Rank { what: "selectors", expected, found });
         }
         let mut taken: SmallVec<[Taken<'_>; 4]> = SmallVec::new();
         for (k, selector) in selectors.iter().enumerate() {

@@ -118,10 +118,8 @@ impl<T: Copy + Send + Sync> Tensor<Sparse<T>> {
             }
         }
         if let Some((at, axis, index, extent)) = outside {
-            return Err(Error::InvalidSparse {
-                at,
-                what: SparseFlaw::Index { axis, index, extent },
-            });
+            let what = SparseFlaw::Index { axis, index, extent };
+            return Err(Error::InvalidSparse { at, what });
         }
         Self::from_entries(shape, fill, addresses, values, duplicates)
     }

@@ -482,14 +482,8 @@ impl<S> super::Tensor<S> {
         let shape = self.shape();
         let extent = shape.extent(axis)?;
         if at > extent {
-            let offset = at;
-            return Err(crate::Error::InvalidOffsets {
-                at: 0,
-                offset: offset as i128,
-                least: 0,
-                axis,
-                extent,
-            });
+            let (at, offset, least) = (0, at as i128, 0);
+            return Err(crate::Error::InvalidOffsets { at, offset, least, axis, extent });
         }
         Ok((self.view().slice(axis, 0..at)?, self.view().slice(axis, at..extent)?))
     }
@@ -530,14 +524,8 @@ impl<S> super::Tensor<S> {
         let mut parts = crate::memory::try_with_capacity(at.len() + 1)?;
         for (at, &end) in at.iter().chain([&extent]).enumerate() {
             if end < start || end > extent {
-                let (offset, least) = (end, start);
-                return Err(crate::Error::InvalidOffsets {
-                    at,
-                    offset: offset as i128,
-                    least,
-                    axis,
-                    extent,
-                });
+                let (offset, least) = (end as i128, start);
+                return Err(crate::Error::InvalidOffsets { at, offset, least, axis, extent });
             }
             parts.push(self.view().slice(axis, start..end)?);
             start = end;

@@ -104,11 +104,8 @@ pub fn read_array<T: FileElement>(source: impl Read) -> Result<Tensor<Vec<T>>> {
     let mut lines = Lines::new(source, b'%');
     let header = Header::read(&mut lines)?;
     if header.format() != Format::Array {
-        return Err(Error::Line {
-            line: 1,
-            expected: "array",
-            found: header.format().word().into(),
-        });
+        let found = header.format().word().into();
+        return Err(Error::Line { line: 1, expected: "array", found });
     }
     // The values first: once they are all there, the whole is at most about twice as large.
     let mut data = Vec::new();

@@ -45,10 +45,8 @@ impl<R: Read + Seek> Archive<R> {
     pub fn read_sparse<T: FileElement>(&mut self) -> Result<Tensor<Sparse<T>>> {
         let kind = self.kind()?;
         let Some(kind) = KINDS.into_iter().find(|known| *known == kind) else {
-            return Err(malformed(
-                Some("format"),
-                &format!("expected csr, csc or coo, found {kind:?}"),
-            ));
+            let text = format!("expected csr, csc or coo, found {kind:?}");
+            return Err(malformed(Some("format"), &text));
         };
         let shape: Shape = self.numbers("shape")?.into();
         let [rows, columns] = matrix_extents(&shape)?;
@@ -65,10 +63,8 @@ impl<R: Read + Seek> Archive<R> {
         };
         if row_of.len() != values.len() || column_of.len() != values.len() {
             let found = [row_of.len(), column_of.len(), values.len()];
-            return Err(malformed(
-                None,
-                &format!("lists of rows, columns and data have lengths {found:?}"),
-            ));
+            let text = format!("lists of rows, columns and data have lengths {found:?}");
+            return Err(malformed(None, &text));
         }
         let mut addresses = try_with_capacity(values.len())?;
         shape.count()?;

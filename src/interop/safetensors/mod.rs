@@ -259,20 +259,15 @@ fn places(entries: &mut [Entry], start: u64) -> Result<u64> {
     let mut next = 0;
     for entry in &mut *entries {
         let Range { start: first, end } = entry.bytes;
+        let wrong = |reason| malformed(Some(&entry.name), reason);
         if first != next || end < first {
-            return Err(malformed(
-                Some(&entry.name),
-                "it does not begin where the one before it ends",
-            ));
+            return Err(wrong("it does not begin where the one before it ends"));
         }
         next = end;
         let count = entry.shape.iter().try_fold(1_u64, |n, &extent| n.checked_mul(extent as u64));
         let bits = count.and_then(|count| count.checked_mul(entry.stored.bitsize() as u64));
         if bits.is_none_or(|bits| bits % 8 != 0 || bits / 8 != end - first) {
-            return Err(malformed(
-                Some(&entry.name),
-                "it has another number of bytes than its shape",
-            ));
+            return Err(wrong("it has another number of bytes than its shape"));
         }
         entry.shape.count()?;
         entry.bytes = start.saturating_add(first)..start.saturating_add(end);

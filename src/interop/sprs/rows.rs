@@ -75,10 +75,8 @@ where
     let (form, other) = (columns.form()?, values.form()?);
     let by_rows = |form: &Form| matches!(form.extents()[..], [Extent::Fixed(_), Extent::Var]);
     if !by_rows(&form) || !by_rows(&other) {
-        return Err(Error::ExpectedRank {
-            expected: 2,
-            shape: Vec::from([form.rank(), other.rank()]),
-        });
+        let shape = Vec::from([form.rank(), other.rank()]);
+        return Err(Error::ExpectedRank { expected: 2, shape });
     }
     let (rows, beside) = (form.offsets(1)?, other.offsets(1)?);
     if rows.rows() != beside.rows() {
@@ -95,12 +93,6 @@ where
     }
     let column_of = list(columns.to_vec()?.iter().map(index_of))?;
     let lists = [&row_of[..], &column_of];
-    let shape = [rows.rows(), extent];
-    Tensor::from_coordinate_lists(
-        shape,
-        V::Elem::zero(),
-        &lists,
-        values.to_vec()?,
-        Duplicates::sum(),
-    )
+    let (shape, values) = ([rows.rows(), extent], values.to_vec()?);
+    Tensor::from_coordinate_lists(shape, V::Elem::zero(), &lists, values, Duplicates::sum())
 }

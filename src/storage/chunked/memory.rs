@@ -78,10 +78,8 @@ impl<T: Copy + Send + Sync + 'static> BlocksMut for BlockMemory<T> {
         let failed = |error: Error| StorageError::new(0, error);
         let block = self.at(index)?;
         if from.len() != self.sides.block_len {
-            return Err(StorageError::new(
-                self.sides.first_address(index),
-                format!("{} elements for a block of {}", from.len(), self.sides.block_len),
-            ));
+            let text = format!("{} elements for a block of {}", from.len(), self.sides.block_len);
+            return Err(StorageError::new(self.sides.first_address(index), text));
         }
         let elements = list(from.iter().copied()).map_err(failed)?;
         *lock(block) = Arc::new(elements);

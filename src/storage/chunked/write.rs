@@ -75,10 +75,9 @@ where
 
     /// The blocks that are not stored, in order.
     pub fn unsaved(&self) -> Vec<BlockIndex> {
-        let mut unsaved: Vec<BlockIndex> = Vec::new();
-        unsaved.extend(
-            self.inner.cache.unsaved().into_iter().map(|number| self.inner.sides.index(number)),
-        );
+        let numbers = self.inner.cache.unsaved();
+        let mut unsaved = Vec::new();
+        unsaved.extend(numbers.iter().map(|&number| self.inner.sides.index(number)));
         unsaved
     }
 
@@ -277,10 +276,8 @@ where
         inner.saver.get_or_init(Saver::new);
         let len = inner.sides.block_len;
         let Some(number) = inner.sides.number(index).filter(|_| from.len() == len) else {
-            return Err(StorageError::new(
-                0,
-                format!("{} elements for block {index:?}", from.len()),
-            ));
+            let text = format!("{} elements for block {index:?}", from.len());
+            return Err(StorageError::new(0, text));
         };
         let kept = Kept { cache: &inner.cache, number, from };
         let patience = inner.cache.patience_with_stores();

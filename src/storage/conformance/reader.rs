@@ -139,9 +139,7 @@ impl<R: Reader + ?Sized> Laws<'_, R> {
         addresses: &[usize],
         read: impl FnOnce(&R, &mut [R::Elem]) -> Result<(), StorageError>,
     ) -> Option<Option<usize>> {
-        let expected: Option<Vec<Option<R::Elem>>> =
-            addresses.iter().map(|&a| self.truth(a)).collect();
-        let expected = expected?;
+        let expected = addresses.iter().map(|&a| self.truth(a)).collect::<Option<Vec<_>>>()?;
         // Slots start as an element that is wrong there, so that one left alone is seen.
         let other = |e: &Option<R::Elem>| {
             let differs = |known: &&R::Elem| e.is_none_or(|e| !(self.same)(known, &e));

@@ -70,10 +70,8 @@ impl<T> Sparse<T> {
         if let Some(before) = addresses.windows(2).position(|pair| pair[0] >= pair[1]) {
             let (previous, address) = (addresses[before], addresses[before + 1]);
             check_inside(&addresses[..before + 1], len)?;
-            return Err(Error::InvalidSparse {
-                at: before + 1,
-                what: SparseFlaw::Order { previous, address },
-            });
+            let (at, what) = (before + 1, SparseFlaw::Order { previous, address });
+            return Err(Error::InvalidSparse { at, what });
         }
         check_inside(&addresses, len)?;
         Ok(Self { len, fill, addresses, values })
