@@ -239,11 +239,6 @@ impl<C: RaggedCompute> RaggedRows for PendingRagged<C> {
     fn ahead(&self) -> Ahead {
         if self.operation.knows_rows() { Ahead::Items } else { Ahead::Lengths }
     }
-
-    fn words(&self, _to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
-        visit("evaluated first");
-        Ok(())
-    }
 }
 
 impl<C: RaggedCompute> IntoRagged for DeferredRagged<C> {

@@ -72,7 +72,10 @@ pub trait RaggedRows: Send + Sync + Sealed {
     fn ahead(&self) -> Ahead;
 
     /// Calls `visit` with how each leaf is read.
-    fn words(&self, to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()>;
+    fn words(&self, _to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
+        visit("evaluated first");
+        Ok(())
+    }
 }
 
 /// What is computed before an expression. Not for use.

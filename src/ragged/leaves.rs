@@ -165,11 +165,6 @@ impl<E: Expr> RaggedRows for Lazy<E> {
     fn ahead(&self) -> Ahead {
         Ahead::Items
     }
-
-    fn words(&self, _to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
-        visit("evaluated first");
-        Ok(())
-    }
 }
 
 impl<'a, S: Reader> IntoRagged for &'a Ragged<S> {

@@ -80,9 +80,4 @@ impl<E: RaggedExpr> RaggedRows for Viewed<E> {
     fn ahead(&self) -> Ahead {
         Ahead::Items
     }
-
-    fn words(&self, _to: &Joint<'_>, visit: &mut dyn FnMut(&'static str)) -> Result<()> {
-        visit("evaluated first");
-        Ok(())
-    }
 }
