@@ -168,8 +168,7 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
     for k in 0..depth - number {
         let own = tables.iter().map(|levels| &levels[k]);
         let above = own.clone().map(|level| level.above).fold(0, usize::saturating_add);
-        let lens =
-            own.flat_map(|Level { bounds, .. }| (0..bounds.rows()).map(|row| bounds.row(row).len));
+        let lens = own.flat_map(|level| level.bounds.runs().map(|run| run.len));
         let bounds = Bounds::Offsets(Offsets::from_lengths(lens)?);
         levels.push(Level { above, extents: tables[0][k].extents.clone(), bounds });
     }

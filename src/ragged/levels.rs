@@ -74,6 +74,17 @@ impl Bounds {
         }
     }
 
+    pub(super) fn runs(&self) -> impl ExactSizeIterator<Item = Run> {
+        (0..self.rows()).map(|row| self.row(row))
+    }
+
+    /// Rows of the same lengths one after another, and the items that they have.
+    pub(super) fn gathered(&self) -> Result<(Offsets, Vec<usize>)> {
+        let rows = Offsets::from_lengths(self.runs().map(|run| run.len))?;
+        let items = items_of(self.runs(), rows.last())?;
+        Ok((rows, items))
+    }
+
     pub(super) fn step(&self) -> isize {
         match self {
             Self::Offsets(_) => 1,
@@ -81,10 +92,10 @@ impl Bounds {
         }
     }
 
-    /// Items of rows that lie one after another.
+    /// Items of all rows.
     pub(super) fn items(&self) -> usize {
         match self {
-            Self::Offsets(offsets) => offsets.last(),
+            Self::Offsets(offsets) => offsets.last().saturating_sub(offsets.first()),
             Self::Views(views) => views.lens.iter().copied().fold(0, usize::saturating_add),
         }
     }
@@ -110,6 +121,22 @@ impl Level {
     /// Rows of each item of the level above.
     pub(super) fn width(&self) -> usize {
         self.extents.iter().product()
+    }
+
+    /// The rows of so many items of the level above.
+    pub(super) fn rows_of(&self, items: &Items, count: usize) -> Result<Bounds> {
+        let width = self.width();
+        let (rows, each) = (count * width, width.max(1));
+        match (&self.bounds, items) {
+            (Bounds::Offsets(offsets), Items::From(first)) => {
+                let first = first * width;
+                Ok(Bounds::Offsets(offsets.part(first..first + rows)))
+            }
+            (bounds, Items::From(0)) if bounds.rows() == rows => Ok(bounds.clone()),
+            (bounds, items) => {
+                bounds.picked((0..rows).map(|row| items.at(row / each) * width + row % each))
+            }
+        }
     }
 }
 
@@ -141,22 +168,9 @@ pub(super) fn items_of(runs: impl Iterator<Item = Run>, count: usize) -> Result<
 pub(super) fn settle(levels: &mut [Level], number: usize) -> Result<()> {
     let (mut items, mut count) = (Items::From(0), 1);
     for (k, level) in levels.iter_mut().enumerate().take(number + 1) {
-        let width = level.width();
         let shape: Shape = once(count).chain(level.extents.iter().copied()).collect();
-        let all = shape.count()?;
-        let row = |position: usize| match width {
-            0 => 0,
-            _ => items.at(position / width) * width + position % width,
-        };
-        let straight = matches!(items, Items::From(_));
-        let bounds = match &level.bounds {
-            Bounds::Offsets(offsets) if straight => {
-                let first = items.at(0) * width;
-                Bounds::Offsets(offsets.part(first..first + all))
-            }
-            bounds if straight && items.at(0) == 0 && bounds.rows() == all => bounds.clone(),
-            bounds => bounds.picked((0..all).map(row))?,
-        };
+        shape.count()?;
+        let bounds = level.rows_of(&items, count)?;
         level.above = count;
         if k == number {
             level.bounds = bounds;
@@ -167,9 +181,8 @@ pub(super) fn settle(levels: &mut [Level], number: usize) -> Result<()> {
                 (Items::From(offsets.first()), Bounds::Offsets(offsets.rebased()))
             }
             bounds => {
-                let runs = || (0..all).map(|row| bounds.row(row));
-                let offsets = Offsets::from_lengths(runs().map(|run| run.len))?;
-                (Items::List(items_of(runs(), offsets.last())?), Bounds::Offsets(offsets))
+                let (offsets, items) = bounds.gathered()?;
+                (Items::List(items), Bounds::Offsets(offsets))
             }
         };
         count = level.bounds.items();
@@ -194,18 +207,25 @@ pub(super) struct Resolved {
 }
 
 impl Resolved {
+    /// A row of the last var axis, which has the lengths `own`.
+    pub(super) fn row(&self, own: &Offsets, row: usize) -> Run {
+        let (start, step) = match &self.rows {
+            RowItems::From(first) => (first + own.number(row), 1),
+            RowItems::Starts { starts, step } => (starts.get(row).copied().unwrap_or(0), *step),
+        };
+        Run { start, len: own.length(row), step }
+    }
+
     /// The items of the content in row-major order: the first, if they lie one after another, or all of them.
     pub(super) fn items(&self) -> Result<Items> {
-        let (starts, step) = match &self.rows {
-            RowItems::From(first) => return Ok(Items::From(*first)),
-            RowItems::Starts { starts, step } => (starts, *step),
-        };
-        let Some(rows) = self.form.rows() else { return Ok(Items::From(0)) };
-        let mut list = try_with_capacity(rows.last())?;
-        for (row, &start) in starts.iter().enumerate() {
-            list.extend(Run { start, len: rows.length(row), step }.items());
+        match (&self.rows, self.form.rows()) {
+            (RowItems::From(first), _) => Ok(Items::From(*first)),
+            (RowItems::Starts { .. }, None) => Ok(Items::From(0)),
+            (RowItems::Starts { .. }, Some(own)) => {
+                let runs = (0..own.rows()).map(|row| self.row(own, row));
+                Ok(Items::List(items_of(runs, own.last())?))
+            }
         }
-        Ok(Items::List(list))
     }
 
     /// The item of the content that stands at a number in row-major order.
@@ -213,10 +233,9 @@ impl Resolved {
         match (&self.rows, self.form.rows()) {
             (RowItems::From(first), _) => first + number,
             (RowItems::Starts { .. }, None) => number,
-            (RowItems::Starts { starts, step }, Some(rows)) => {
-                let row = rows.row_of(number);
-                let run = Run { start: starts[row], len: rows.length(row), step: *step };
-                run.item(number - rows.number(row))
+            (RowItems::Starts { .. }, Some(own)) => {
+                let row = own.row_of(number);
+                self.row(own, row).item(number - own.number(row))
             }
         }
     }

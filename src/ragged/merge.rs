@@ -28,14 +28,12 @@ impl<S> Ragged<S> {
         let level = &mut shown.levels[number];
         let together = level.extents.pop().unwrap_or(1);
         let rows = level.above * level.width();
-        let gathered;
         let (offsets, items) = match &level.bounds {
             Bounds::Offsets(offsets) => {
                 let numbers = list((0..rows + 1).map(|row| offsets.number(row * together)))?;
                 (Offsets::new(numbers)?, None)
             }
             bounds @ Bounds::Views(_) => {
-                let runs = || (0..rows * together).map(|row| bounds.row(row));
                 // Rows may overlap, and have more items than there is memory for.
                 let lens = (0..rows).map(|row| {
                     let lens =
@@ -43,8 +41,8 @@ impl<S> Ragged<S> {
                     lens.fold(0, usize::saturating_add)
                 });
                 let offsets = Offsets::from_lengths(lens)?;
-                gathered = items_of(runs(), offsets.last())?;
-                (offsets, Some(gathered))
+                let items = items_of(bounds.runs(), offsets.last())?;
+                (offsets, Some(items))
             }
         };
         level.bounds = Bounds::Offsets(offsets);
@@ -69,10 +67,8 @@ impl<S> Ragged<S> {
                 Ok(Self::of(shown.levels, shown.content))
             }
             bounds => {
-                let runs = || (0..bounds.rows()).map(|row| bounds.row(row));
-                let inner = Offsets::from_lengths(runs().map(|run| run.len))?;
+                let (inner, items) = bounds.gathered()?;
                 let numbers = list((0..rows + 1).map(|row| inner.number(outer.number(row))))?;
-                let items = items_of(runs(), inner.last())?;
                 shown.with_rows(number, Offsets::new(numbers)?, items)
             }
         }
@@ -83,8 +79,7 @@ impl<S> Ragged<S> {
         let mut shown = self.trimmed(number)?;
         if shown.levels[number].bounds.step() != 1 {
             shown = shown.settled(number)?;
-            let rows = Offsets::from_lengths(shown.runs(number).map(|run| run.len))?;
-            let items = items_of(shown.runs(number), rows.last())?;
+            let (rows, items) = shown.levels[number].bounds.gathered()?;
             shown = shown.with_rows(number, rows, items)?;
         }
         let extent = match shown.levels.get_mut(number + 1) {
@@ -125,10 +120,7 @@ impl<S> Ragged<S> {
     /// A settled level whose rows have one length as a fixed axis.
     pub(super) fn all_as_fixed(self, number: usize, axis: usize) -> Result<Self> {
         let extent = self.runs(number).next().map_or(0, |run| run.len);
-        if let Some((row, run)) = self.runs(number).enumerate().find(|(_, run)| run.len != extent) {
-            let row = self.row_path(number, row);
-            return Err(Error::RowLength { row, axis, items: run.len, expected: extent });
-        }
+        self.check_lengths(number, axis, extent)?;
         let items = match &self.levels[number].bounds {
             Bounds::Offsets(offsets) => Items::From(offsets.first()),
             bounds => {

@@ -70,13 +70,7 @@ impl<S> Ragged<S> {
             Select::List(list) => (list, true),
             Select::Mask(mask) => {
                 let mask = mask.as_ref().map_err(Error::copy)?;
-                let expected = mask.len();
-                if let Some((row, run)) =
-                    shown.runs(number).enumerate().find(|(_, run)| run.len != expected)
-                {
-                    let row = shown.row_path(number, row);
-                    return Err(Error::RowLength { row, axis: named, items: run.len, expected });
-                }
+                shown.check_lengths(number, named, mask.len())?;
                 (mask.indexes(), true)
             }
             set => {

@@ -57,11 +57,7 @@ impl<S> Ragged<S> {
     /// A level of which upper ones show a part, settled to that.
     pub(super) fn trimmed(mut self, number: usize) -> Result<Self> {
         for k in 1..self.levels.len().min(number + 1) {
-            let shown = match &self.levels[k - 1].bounds {
-                Bounds::Offsets(offsets) => offsets.last().saturating_sub(offsets.first()),
-                bounds => bounds.items(),
-            };
-            if shown < self.levels[k].above {
+            if self.levels[k - 1].bounds.items() < self.levels[k].above {
                 self = self.settled(k)?;
             }
         }
@@ -121,11 +117,7 @@ impl<S> Ragged<S> {
             let content = pick(self.content, &Items::List(items), count)?;
             return Ok(Self::of(self.levels, content));
         };
-        let width = below.width();
-        let rows = count * width;
-        below.bounds = below
-            .bounds
-            .picked((0..rows).map(|row| items[row / width.max(1)] * width + row % width.max(1)))?;
+        below.bounds = below.rows_of(&Items::List(items), count)?;
         below.above = count;
         Ok(Self::of(self.levels, self.content))
     }
@@ -157,16 +149,7 @@ impl<S> Ragged<S> {
         to.count()?;
         let count = level.above * front.iter().product::<usize>();
         if let Some(below) = levels.get_mut(number) {
-            let width = below.width();
-            below.bounds = match (&below.bounds, items) {
-                (Bounds::Offsets(offsets), Items::From(first)) => {
-                    Bounds::Offsets(offsets.part(first * width..(first + count) * width))
-                }
-                (bounds, items) => bounds.picked(
-                    (0..count * width)
-                        .map(|row| items.at(row / width.max(1)) * width + row % width.max(1)),
-                )?,
-            };
+            below.bounds = below.rows_of(items, count)?;
             below.extents = to.iter().skip(usize::from(number > 0)).copied().collect();
             below.above = level.above;
             return Ok(Self::of(levels, content));
@@ -176,9 +159,19 @@ impl<S> Ragged<S> {
         Ok(Self::of(levels, content))
     }
 
-    pub(super) fn runs(&self, number: usize) -> impl ExactSizeIterator<Item = Run> + '_ {
-        let bounds = &self.levels[number].bounds;
-        (0..bounds.rows()).map(|row| bounds.row(row))
+    pub(super) fn runs(&self, number: usize) -> impl ExactSizeIterator<Item = Run> {
+        self.levels[number].bounds.runs()
+    }
+
+    /// Refuses a settled level that has a row of another length.
+    pub(super) fn check_lengths(&self, number: usize, axis: usize, expected: usize) -> Result<()> {
+        match self.runs(number).enumerate().find(|(_, run)| run.len != expected) {
+            Some((row, Run { len: items, .. })) => {
+                let row = self.row_path(number, row);
+                Err(Error::RowLength { row, axis, items, expected })
+            }
+            None => Ok(()),
+        }
     }
 
     pub(super) fn flipped(self, axis: usize) -> Result<Self> {
