@@ -130,9 +130,8 @@ impl<W: Writer> Ragged<W> {
 
 /// Holds the rows of a source against those of a destination.
 pub(super) fn check(form: &Form, source: &Form, stretches: bool) -> Result<()> {
-    let (own, source) = (&form.axes, &source.axes);
-    let missing = own.len() - source.len();
-    let source = |axis: usize| axis.checked_sub(missing).map(|k| &source[k]);
+    let own = &form.axes;
+    let source = |axis: usize| source.axis_at(axis, own.len());
     let is_var = |axis: usize| {
         matches!(own[axis], Axis::Var(_)) || matches!(source(axis), Some(Axis::Var(_)))
     };

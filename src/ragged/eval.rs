@@ -2,7 +2,7 @@
 
 use super::expr::{Ahead, LazyRagged, RaggedExpr, RaggedRows};
 use super::form::{Extent, Form, content_shape};
-use super::joint::{ALL, Joint};
+use super::joint::Joint;
 use super::levels::levels_of;
 use super::{Ragged, Stretch};
 use crate::error::{Error, Result};
@@ -44,18 +44,12 @@ pub(super) fn of_items<T: Copy + Send + Sync>(
 
 /// An error at an index of the flat items as one of the result.
 pub(super) fn at_path(mut error: Error, joint: &Joint<'_>) -> Error {
-    let cut = if joint.tail == ALL { 0 } else { joint.cut() };
     let index = match &mut error {
         Error::Overflow { index, .. } | Error::NothingLeft { index } => Some(index),
         error => error.element_index(),
     };
-    if cut > 0
-        && let Some(index) = index
-        && let Some((&item, rest)) = index.split_first()
-    {
-        let mut path = joint.form.path(cut, item);
-        path.extend_from_slice(rest);
-        *index = path;
+    if let Some(index) = index {
+        *index = joint.form.whole_path(joint.cut(), index);
     }
     error
 }

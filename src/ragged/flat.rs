@@ -3,7 +3,7 @@
 use super::Ragged;
 use super::form::Axis;
 use super::joint::{ALL, Joint};
-use super::levels::{Items, RowItems, pick};
+use super::levels::{Items, Resolved, RowItems, pick};
 use super::offsets::Offsets;
 use super::places::{Lengths, Places, places_at};
 use super::rows::{ByRow, Kind, Repeats, Rows, Starts};
@@ -28,86 +28,17 @@ impl<S: Reader> Ragged<S> {
         if to.tail == ALL {
             return Ok(direct(self.content));
         }
-        let (cut, resolved) = (to.cut(), self.resolved()?.clone());
-        let axes = &resolved.form.axes;
-        let missing = to.form.rank() - axes.len();
-        let target = &to.form.axes;
+        let (axis, resolved) = (to.cut() - 1, self.resolved()?.clone());
+        let (own, form) = (&resolved.form, &to.form);
         // Places of the rows of the last axis that is cut.
-        let (places, items) = places_at(&resolved.form, &to.form, cut - 1)?;
-        let lengths = Lengths::of(&target[cut - 1], items);
-        let total = lengths.len();
-        let last = (cut - 1).checked_sub(missing).map(|k| &axes[k]);
-        if let (Some(Axis::Var(own)), true) = (last, axes.len() - resolved.form.depth() == to.tail)
-        {
-            // The last var axis: rows need not be packed.
-            let content = self.content;
-            let packed = match (&resolved.rows, &places, &lengths) {
-                (RowItems::From(first), Places::Same, Lengths::Var(rows))
-                    if rows.has_lengths_of(own) =>
-                {
-                    Some(*first)
-                }
-                _ => None,
-            };
-            if let Some(first) = packed {
-                return Ok(direct(pick(content, &Items::From(first), total)?));
+        let (places, items) = places_at(own, form, axis)?;
+        let lengths = Lengths::of(&form.axes[axis], items);
+        match own.axis_at(axis, form.rank()) {
+            Some(Axis::Var(rows)) if own.rank() - own.depth() == to.tail => {
+                last_rows(self.content, &resolved, rows, &places, lengths)
             }
-            let step = match &resolved.rows {
-                RowItems::From(_) => 1,
-                RowItems::Starts { step, .. } => *step,
-            };
-            let same = match (&places, &lengths) {
-                (Places::Same, Lengths::Var(rows)) => rows.has_lengths_of(own),
-                _ => false,
-            };
-            if let (RowItems::Starts { starts, .. }, true) = (&resolved.rows, same) {
-                return by_row(content, lengths, Starts::List(starts.clone()), Repeats::None, step);
-            }
-            let start_of = |row: usize| match &resolved.rows {
-                RowItems::From(first) => first + own.number(row),
-                RowItems::Starts { starts, .. } => starts.get(row).copied().unwrap_or(0),
-            };
-            if let (Places::First, Lengths::Fixed(_, length)) = (&places, &lengths) {
-                let repeats = if own.length(0) == *length { Repeats::None } else { Repeats::All };
-                return by_row(content, lengths, Starts::By(start_of(0), 0), repeats, step);
-            }
-            let (mut starts, mut repeated) = (try_with_capacity(items)?, try_with_capacity(items)?);
-            lengths.for_each(|row, length| {
-                let place = places.at(row);
-                starts.push(start_of(place));
-                repeated.push(own.length(place) != length);
-            });
-            let repeats = match repeated.contains(&true) {
-                true => Repeats::Rows(Arc::new(repeated)),
-                false => Repeats::None,
-            };
-            return by_row(content, lengths, Starts::List(Arc::new(starts)), repeats, step);
+            last => counted_items(self.packed_items(to.tail)?, last, places, lengths),
         }
-        // Otherwise the items are those of fixed axes, or of rows that are not the last: counted in their order.
-        let content = self.packed_items(to.tail)?;
-        let (extent, repeats) = match (last, &lengths, &places) {
-            (Some(Axis::Fixed(own)), Lengths::Fixed(_, extent), Places::Same) if own == extent => {
-                return Ok(direct(content));
-            }
-            (Some(Axis::Fixed(own)), Lengths::Fixed(_, extent), _) if own == extent => {
-                (*own, Repeats::None)
-            }
-            // Rows of a destination that were held against the extent.
-            (Some(&Axis::Fixed(own)), Lengths::Var(_), _) if own != 1 => (own, Repeats::None),
-            _ => (1, Repeats::All),
-        };
-        let starts = match places {
-            Places::Same => Starts::By(0, extent),
-            Places::First => Starts::By(0, 0),
-            Places::Each(count) => {
-                Starts::List(Arc::new(list((0..items).map(|row| row / count * extent))?))
-            }
-            Places::List(mut places) => {
-                places.iter_mut().for_each(|place| *place *= extent);
-                Starts::List(Arc::new(places))
-            }
-        };
-        by_row(content, lengths, starts, repeats, 1)
     }
 
     /// The items in row-major order as one axis, and `tail` fixed axes after it, of extent 1 where there are not as
@@ -126,6 +57,79 @@ impl<S: Reader> Ragged<S> {
         }
         content.rewrite(&mut |map| map.reshape(to.clone()))
     }
+}
+
+/// Rows of the last var axis, which need not be packed and have the lengths `own`.
+fn last_rows<S: Reader>(
+    content: Tensor<S>,
+    resolved: &Resolved,
+    own: &Offsets,
+    places: &Places,
+    lengths: Lengths,
+) -> Result<Tensor<Rows<S>>> {
+    let same = match (places, &lengths) {
+        (Places::Same, Lengths::Var(rows)) => rows.has_lengths_of(own),
+        _ => false,
+    };
+    match &resolved.rows {
+        RowItems::From(first) if same => {
+            return Ok(direct(pick(content, &Items::From(*first), lengths.len())?));
+        }
+        RowItems::Starts { starts, step } if same => {
+            return by_row(content, lengths, Starts::List(starts.clone()), Repeats::None, *step);
+        }
+        _ => {}
+    }
+    let first = resolved.row(own, 0);
+    if let (Places::First, Lengths::Fixed(_, length)) = (places, &lengths) {
+        let repeats = if first.len == *length { Repeats::None } else { Repeats::All };
+        return by_row(content, lengths, Starts::By(first.start, 0), repeats, first.step);
+    }
+    let rows = lengths.rows();
+    let (mut starts, mut repeated) = (try_with_capacity(rows)?, try_with_capacity(rows)?);
+    lengths.for_each(|row, length| {
+        let run = resolved.row(own, places.at(row));
+        starts.push(run.start);
+        repeated.push(run.len != length);
+    });
+    let repeats = match repeated.contains(&true) {
+        true => Repeats::Rows(Arc::new(repeated)),
+        false => Repeats::None,
+    };
+    by_row(content, lengths, Starts::List(Arc::new(starts)), repeats, first.step)
+}
+
+/// Items of a fixed axis `last`, or of rows that are not the last: packed, and counted in their order.
+fn counted_items<S: Reader>(
+    content: Tensor<S>,
+    last: Option<&Axis>,
+    places: Places,
+    lengths: Lengths,
+) -> Result<Tensor<Rows<S>>> {
+    let (extent, repeats) = match (last, &lengths, &places) {
+        (Some(Axis::Fixed(own)), Lengths::Fixed(_, extent), Places::Same) if own == extent => {
+            return Ok(direct(content));
+        }
+        (Some(Axis::Fixed(own)), Lengths::Fixed(_, extent), _) if own == extent => {
+            (*own, Repeats::None)
+        }
+        // Rows of a destination that were held against the extent.
+        (Some(&Axis::Fixed(own)), Lengths::Var(_), _) if own != 1 => (own, Repeats::None),
+        _ => (1, Repeats::All),
+    };
+    let starts = match places {
+        Places::Same => Starts::By(0, extent),
+        Places::First => Starts::By(0, 0),
+        Places::Each(count) => {
+            let starts = (0..lengths.rows()).map(|row| row / count * extent);
+            Starts::List(Arc::new(list(starts)?))
+        }
+        Places::List(mut places) => {
+            places.iter_mut().for_each(|place| *place *= extent);
+            Starts::List(Arc::new(places))
+        }
+    };
+    by_row(content, lengths, starts, repeats, 1)
 }
 
 /// Every item of an axis as often in a row as it is counted: what [`Tensor::repeat`] gives, as storage that is read by

@@ -188,17 +188,22 @@ impl Form {
         path(&self.axes, depth, number)
     }
 
-    /// An index of a tensor from an index of its packed content.
-    pub(super) fn content_path(&self, index: &[usize]) -> Vec<usize> {
-        let depth = self.depth();
+    /// An index of a tensor from one whose first number counts the items of the first `depth` axes, if these are any.
+    pub(super) fn whole_path(&self, depth: usize, index: &[usize]) -> Vec<usize> {
         match index.split_first() {
-            Some((&item, rest)) if depth > 0 => {
-                let mut path = self.path(depth, item);
-                path.extend_from_slice(rest);
-                path
-            }
+            Some((&item, rest)) if depth > 0 => [&self.path(depth, item)[..], rest].concat(),
             _ => index.to_vec(),
         }
+    }
+
+    /// An index of a tensor from an index of its packed content.
+    pub(super) fn content_path(&self, index: &[usize]) -> Vec<usize> {
+        self.whole_path(self.depth(), index)
+    }
+
+    /// What stands at an axis of a form of so many axes that this one stretches to: nothing in front of its own axes.
+    pub(super) fn axis_at(&self, axis: usize, rank: usize) -> Option<&Axis> {
+        axis.checked_sub(rank - self.rank()).map(|k| &self.axes[k])
     }
 
     /// With axes of extent 1 after all others.
@@ -230,11 +235,7 @@ pub(super) fn path(axes: &[Axis], depth: usize, number: usize) -> Vec<usize> {
 
 /// The shape in an error: the largest number for var axes.
 pub(super) fn shape_of(extents: &[Extent]) -> Vec<usize> {
-    let extent = |extent: &Extent| match extent {
-        Extent::Fixed(extent) => *extent,
-        Extent::Var => usize::MAX,
-    };
-    extents.iter().map(extent).collect()
+    extents.iter().map(|extent| extent.fixed().unwrap_or(usize::MAX)).collect()
 }
 
 /// What the axes of the result are, joined as kinds and fixed extents alone tell.

@@ -106,17 +106,13 @@ impl<S> Ragged<S> {
         let Place::Fixed(number, position) = self.place(axis)? else { return Ok(self) };
         let kinds = self.kinds();
         let Self { mut levels, mut content, .. } = self;
-        let above = match number.checked_sub(1) {
-            None => 1,
-            Some(before) => match levels.get(before + 1) {
-                Some(level) => level.above,
-                None => content.shape().first().copied().unwrap_or(1),
-            },
+        let above = match levels.get(number) {
+            Some(level) => level.above,
+            None if number == 0 => 1,
+            None => content.shape().first().copied().unwrap_or(1),
         };
-        let extents: SmallVec<[usize; 4]> = kinds[axis - position..]
-            .iter()
-            .map_while(|&kind| if let Extent::Fixed(extent) = kind { Some(extent) } else { None })
-            .collect();
+        let extents: SmallVec<[usize; 4]> =
+            kinds[axis - position..].iter().map_while(|kind| kind.fixed()).collect();
         let (front, behind) = extents.split_at(position);
         let Some((&extent, behind)) = behind.split_first() else {
             return Ok(Self::of(levels, content));

@@ -4,7 +4,7 @@ use super::Stretch;
 use super::form::{Axis, Extent, Form, join_kinds, path};
 use super::groups::counted;
 use super::offsets::Offsets;
-use super::places::{Lengths, Places, follow, total};
+use super::places::{Lengths, Places, follow};
 use crate::error::{Error, Result};
 use crate::expr::Hold;
 use crate::memory::try_with_capacity;
@@ -81,53 +81,31 @@ impl Joint<'_> {
 pub(super) fn join(a: &Form, b: &Form, argument: usize, stretch: Stretch) -> Result<Form> {
     let kinds = join_kinds(&a.kinds(), &b.kinds(), argument)?;
     let rank = kinds.len();
-    let (own_a, own_b) = (&a.axes, &b.axes);
-    fn of(own: &[Axis], rank: usize, axis: usize) -> Option<&Axis> {
-        axis.checked_sub(rank - own.len()).map(|k| &own[k])
-    }
-    let (in_a, in_b) = (|axis| of(own_a, rank, axis), |axis| of(own_b, rank, axis));
-    let is_var =
-        |axis| matches!(in_a(axis), Some(Axis::Var(_))) || matches!(in_b(axis), Some(Axis::Var(_)));
-    let last = (0..rank).rev().find(|&axis| is_var(axis));
-    let (mut places_a, mut places_b, mut items) = (Places::Same, Places::Same, 1);
+    let owns = |axis| [a, b].map(|form| form.axis_at(axis, rank));
+    let is_var = |&axis: &usize| owns(axis).iter().any(|own| matches!(own, Some(Axis::Var(_))));
+    let last = (0..rank).rev().find(is_var);
+    let (mut places, mut items) = ([Places::Same, Places::Same], 1);
     let mut joined: SmallVec<[Axis; 4]> = SmallVec::new();
     for (axis, &kind) in kinds.iter().enumerate() {
-        let (own_a, own_b) = (in_a(axis), in_b(axis));
         if last.is_none_or(|last| axis > last) {
             // No row is looked at from here on.
-            let Extent::Fixed(extent) = kind else { continue };
-            joined.push(Axis::Fixed(extent));
+            joined.extend(kind.fixed().map(Axis::Fixed));
             continue;
         }
-        if own_a.is_none() {
-            places_a = Places::First;
-        }
-        if own_b.is_none() {
-            places_b = Places::First;
-        }
-        let rows = Meeting {
-            own: [own_a, own_b],
-            places: [&places_a, &places_b],
-            items,
-            axis,
-            argument,
-            stretch,
-        };
-        let next = rows.join(kind, &joined)?;
-        if last == Some(axis) {
-            if let Axis::Fixed(extent) = next {
-                total(items, extent)?;
+        let own = owns(axis);
+        for (own, place) in own.iter().zip(&mut places) {
+            if own.is_none() {
+                *place = Places::First;
             }
-            joined.push(next);
-            continue;
         }
-        let lengths = match &next {
-            Axis::Fixed(extent) => Lengths::Fixed(items, *extent),
-            Axis::Var(rows) => Lengths::Var(rows.clone()),
-        };
-        places_a = follow(places_a, own_a, &lengths)?;
-        places_b = follow(places_b, own_b, &lengths)?;
+        let rows = Meeting { own, places: places.each_ref(), items, axis, argument, stretch };
+        let next = rows.join(kind, &joined)?;
+        let lengths = Lengths::of(&next, items);
         items = lengths.total()?;
+        if last != Some(axis) {
+            let [of_a, of_b] = places;
+            places = [follow(of_a, own[0], &lengths)?, follow(of_b, own[1], &lengths)?];
+        }
         joined.push(next);
     }
     Ok(Form { axes: joined })
@@ -148,11 +126,7 @@ impl Meeting<'_> {
     pub(super) fn join(&self, kind: Extent, front: &[Axis]) -> Result<Axis> {
         let [a, b] = self.own;
         if let Extent::Fixed(extent) = kind {
-            for own in [a, b] {
-                if let Some(Axis::Var(_)) = own {
-                    self.check(extent, front)?;
-                }
-            }
+            self.check(extent, front)?;
             return Ok(Axis::Fixed(extent));
         }
         let (rows, places) = match [a, b] {
@@ -187,7 +161,7 @@ impl Meeting<'_> {
             Some(Axis::Var(rows)) => rows.length(places.at(row)),
             _ => extent,
         };
-        // One of the two is fixed.
+        // One of the two is fixed, or both.
         let alike = |k: usize| match self.own[k] {
             Some(Axis::Var(_)) => self.places[k].neighbours(self.items),
             _ => self.items.max(1),

@@ -63,10 +63,7 @@ impl<S: Reader> Ragged<S> {
         let (lens, extent) = self.lengths_up_to(axis, extent)?;
         let kinds = self.kinds();
         let rows = self.by_rows(extent, &lens)?;
-        let shape: Shape = kinds
-            .iter()
-            .map(|kind| if let Extent::Fixed(n) = kind { *n } else { extent })
-            .collect();
+        let shape: Shape = kinds.iter().map(|kind| kind.fixed().unwrap_or(extent)).collect();
         Tensor::new(shape, PaddedRows { rows, lens: Arc::new(lens), extent, fill })
     }
 
@@ -84,8 +81,8 @@ impl<S: Reader> Ragged<S> {
     /// ```
     pub fn mask(&self, axis: usize) -> Result<Tensor<RowMask>> {
         let (lens, extent) = self.lengths_up_to(axis, None)?;
-        let front = self.kinds().into_iter().take(axis);
-        let front = front.map(|kind| if let Extent::Fixed(n) = kind { n } else { extent });
+        let kinds = self.kinds();
+        let front = kinds.iter().take(axis).map(|kind| kind.fixed().unwrap_or(extent));
         let shape: Shape = front.chain([extent]).collect();
         Tensor::new(shape, RowMask { lens: Arc::new(lens), extent })
     }

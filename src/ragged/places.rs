@@ -125,13 +125,12 @@ pub(super) fn total(items: usize, extent: usize) -> Result<usize> {
 /// The places of an operand with axes `own` at the items of the first `axes` of a form that it stretches to, and the
 /// number of these items.
 pub(super) fn places_at(own: &Form, to: &Form, axes: usize) -> Result<(Places, usize)> {
-    let (own, target) = (&own.axes, &to.axes);
-    let missing = target.len() - own.len();
-    let mut places = if missing > 0 { Places::First } else { Places::Same };
+    let rank = to.rank();
+    let mut places = if own.rank() < rank { Places::First } else { Places::Same };
     let mut items = 1;
-    for (axis, kind) in target[..axes].iter().enumerate() {
+    for (axis, kind) in to.axes[..axes].iter().enumerate() {
         let lengths = Lengths::of(kind, items);
-        places = follow(places, axis.checked_sub(missing).map(|k| &own[k]), &lengths)?;
+        places = follow(places, own.axis_at(axis, rank), &lengths)?;
         items = lengths.total()?;
     }
     Ok((places, items))

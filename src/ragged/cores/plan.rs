@@ -98,10 +98,7 @@ impl Plan {
                 Some(Axis::Var(rows)) => Some(rows.clone()),
                 _ => None,
             };
-            let fixed = own.iter().filter_map(|axis| match axis {
-                Axis::Fixed(extent) => Some(*extent),
-                Axis::Var(_) => None,
-            });
+            let fixed = own.iter().filter_map(|axis| axis.kind().fixed());
             cores.push((rows, fixed.collect()));
         }
         // Of the first core axis, 1 where it is not var.
