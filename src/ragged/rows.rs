@@ -65,6 +65,9 @@ impl<S> Debug for Rows<S> {
     }
 }
 
+/// A row, an item, counted in all rows, and an element of that.
+type Place = (usize, usize, usize);
+
 /// Items of a row on average from which on rows are read one by one.
 const LONG: usize = 16;
 
@@ -108,14 +111,14 @@ impl<S: Reader> ByRow<S> {
         self.content.storage().box_depth()
     }
 
-    pub(super) fn start(&self, row: usize) -> usize {
+    fn start(&self, row: usize) -> usize {
         match &self.starts {
             Starts::By(first, by) => first.wrapping_add(by.wrapping_mul(row)),
             Starts::List(starts) => starts.get(row).copied().unwrap_or(usize::MAX),
         }
     }
 
-    pub(super) fn is_repeated(&self, row: usize) -> bool {
+    fn is_repeated(&self, row: usize) -> bool {
         match &self.repeats {
             Repeats::All => true,
             Repeats::None => false,
@@ -124,7 +127,7 @@ impl<S: Reader> ByRow<S> {
     }
 
     /// The item of the content in the place of item `k` of a row.
-    pub(super) fn item(&self, row: usize, k: usize) -> usize {
+    fn item(&self, row: usize, k: usize) -> usize {
         let start = self.start(row);
         if self.is_repeated(row) {
             return start;
@@ -132,15 +135,20 @@ impl<S: Reader> ByRow<S> {
         start.wrapping_add_signed(self.step.wrapping_mul(k as isize))
     }
 
+    /// Where an element of the result stands.
+    fn place(&self, address: usize) -> Place {
+        let (item, rest) = (address / self.width.max(1), address % self.width.max(1));
+        (self.lengths.row_of(item), item, rest)
+    }
+
     /// The position among the elements of the content of an element of the result.
     pub(super) fn position(&self, address: usize) -> usize {
-        let (item, rest) = (address / self.width.max(1), address % self.width.max(1));
-        let row = self.lengths.row_of(item);
+        let (row, item, rest) = self.place(address);
         let k = item.wrapping_sub(self.lengths.row(row).start);
         self.item(row, k).wrapping_mul(self.width).wrapping_add(rest)
     }
 
-    pub(super) fn checked(&self, position: usize) -> Result<usize, StorageError> {
+    fn checked(&self, position: usize) -> Result<usize, StorageError> {
         if position < self.content.len() {
             return Ok(position);
         }
@@ -190,46 +198,16 @@ impl<S: Reader> ByRow<S> {
             return Ok(());
         }
         self.checked_end(address, out.len())?;
-        let (item, rest) = (address / self.width.max(1), address % self.width.max(1));
-        let row = self.lengths.row_of(item);
+        let place = self.place(address);
         if let Some(slice) = self.plain_slice() {
-            if let (1, Lengths::Var(offsets)) = (self.width, &self.lengths) {
-                let k = item.wrapping_sub(offsets.number(row));
-                let (table, first, _) = offsets.raw();
-                let done = with_slice!(table, all => {
-                    let numbers = all.get(first + row..=first + offsets.rows()).unwrap_or(&[]);
-                    self.spans(slice, numbers, (row, k), out)
-                });
-                if let Some(done) = done {
-                    return done;
-                }
-            }
-            return self.each(row, item, rest, out.len(), |from, count, at| {
-                let out = &mut out[at..at + count];
-                match from {
-                    From::One(position) => {
-                        let x = slice
-                            .get(position)
-                            .ok_or_else(|| StorageError::beyond(position, slice.len()))?;
-                        out.fill(*x);
-                    }
-                    From::Run(position) => {
-                        let run = position..position.saturating_add(count);
-                        let run = slice
-                            .get(run)
-                            .ok_or_else(|| StorageError::beyond(position, slice.len()))?;
-                        out.copy_from_slice(run);
-                    }
-                }
-                Ok(())
-            });
+            return self.copy(slice, place, out);
         }
         if let Some(first) = self.plain
             && self.step == 1
             && (self.width == 1 || matches!(self.repeats, Repeats::None))
             && self.lengths.len() >= self.lengths.rows().saturating_mul(LONG)
         {
-            return self.each(row, item, rest, out.len(), |from, count, at| {
+            return self.each(place, out.len(), |from, count, at| {
                 self.read_plain(first, from, &mut out[at..at + count])
                     .map_err(|(error, k)| StorageError { address: address + at + k, ..error })
             });
@@ -238,10 +216,8 @@ impl<S: Reader> ByRow<S> {
             try_with_capacity(out.len().min(PART)).map_err(|error| StorageError::new(0, error))?;
         let mut done = 0;
         for part in out.chunks_mut(PART) {
-            let (item, rest) =
-                ((address + done) / self.width.max(1), (address + done) % self.width.max(1));
             positions.clear();
-            self.each(self.lengths.row_of(item), item, rest, part.len(), |from, count, _| {
+            self.each(self.place(address + done), part.len(), |from, count, _| {
                 match from {
                     From::One(position) => positions.extend(std::iter::repeat_n(position, count)),
                     From::Run(position) => {
@@ -254,6 +230,37 @@ impl<S: Reader> ByRow<S> {
             done += part.len();
         }
         Ok(())
+    }
+
+    /// Copies elements from a place on, of content that lies in memory in row-major order.
+    fn copy(
+        &self,
+        slice: &[S::Elem],
+        place: Place,
+        out: &mut [S::Elem],
+    ) -> Result<(), StorageError> {
+        let (row, item, _) = place;
+        if let (1, Lengths::Var(offsets)) = (self.width, &self.lengths) {
+            let k = item.wrapping_sub(offsets.number(row));
+            let (table, first, _) = offsets.raw();
+            let done = with_slice!(table, all => {
+                let numbers = all.get(first + row..=first + offsets.rows()).unwrap_or(&[]);
+                self.spans(slice, numbers, (row, k), out)
+            });
+            if let Some(done) = done {
+                return done;
+            }
+        }
+        self.each(place, out.len(), |from, count, at| {
+            let (From::One(position) | From::Run(position)) = from;
+            let (end, out) = (position.saturating_add(count), &mut out[at..at + count]);
+            let missing = || StorageError::beyond(position, slice.len());
+            match from {
+                From::One(_) => out.fill(*slice.get(position).ok_or_else(missing)?),
+                From::Run(_) => out.copy_from_slice(slice.get(position..end).ok_or_else(missing)?),
+            }
+            Ok(())
+        })
     }
 
     /// Elements of content that lies in row-major order from an address on; an error with the place among them.
@@ -293,17 +300,15 @@ impl<S: Reader> ByRow<S> {
         }
     }
 
-    /// Calls `visit` with where elements come from, how many, and how many came before, for `count` elements from one of
-    /// `item` on, which lies in `row`.
-    pub(super) fn each(
+    /// Calls `visit` with where elements come from, how many, and how many came before, for `count` elements from a place
+    /// on.
+    fn each(
         &self,
-        row: usize,
-        item: usize,
-        rest: usize,
+        (mut row, mut item, mut rest): Place,
         count: usize,
         mut visit: impl FnMut(From, usize, usize) -> Result<(), StorageError>,
     ) -> Result<(), StorageError> {
-        let (mut row, mut item, mut rest, mut done) = (row, item, rest, 0);
+        let mut done = 0;
         while done < count {
             if row >= self.lengths.rows() {
                 return Err(StorageError::beyond(item, self.lengths.len()));
@@ -340,7 +345,7 @@ impl<S: Reader> ByRow<S> {
     }
 
     /// Rows of memory, of items of one element: from item `k` of a row on.
-    pub(super) fn spans<N: Number>(
+    fn spans<N: Number>(
         &self,
         slice: &[S::Elem],
         numbers: &[N],
@@ -363,7 +368,7 @@ impl<S: Reader> ByRow<S> {
 }
 
 /// Where elements come from.
-pub(super) enum From {
+enum From {
     One(usize),
     Run(usize),
 }
