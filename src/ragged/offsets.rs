@@ -1,6 +1,6 @@
 //! Where the rows of an axis begin and end.
 
-use super::table::{Exact, Numbers, OffsetTable, Unsigned, with_slice};
+use super::table::{Numbers, OffsetTable, Unsigned, with_slice};
 use crate::error::{Error, Result};
 use crate::kernel::spans::Number;
 use crate::map::IntoNumbers;
@@ -361,10 +361,10 @@ impl Offsets {
     }
 }
 
-fn ascending<T: Exact>(offsets: &[T], base: usize, extent: usize) -> Result<()> {
+fn ascending<T: OffsetInteger>(offsets: &[T], base: usize, extent: usize) -> Result<()> {
     let mut least = 0;
     for (at, offset) in offsets.iter().enumerate() {
-        let exact = offset.exact() - base as i128;
+        let exact = offset.number() - base as i128;
         if exact < least as i128 || exact > extent as i128 {
             return Err(Error::InvalidOffsets { at, offset: exact, least, axis: 0, extent });
         }

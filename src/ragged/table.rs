@@ -81,24 +81,13 @@ macro_rules! with_slice {
 }
 pub(super) use with_slice;
 
-/// A number of a table. One that is no address is the largest, which lies outside of everything.
-pub(super) trait Exact: Number {
-    fn exact(self) -> i128;
-}
-
 macro_rules! numbers {
     ($($type:ty)*) => { $(
+        // One that is no address is the largest, which lies outside of everything.
         impl Number for $type {
             #[inline(always)]
-            #[allow(clippy::cast_lossless, reason = "of all four types")]
             fn address(self) -> usize {
                 usize::try_from(self).unwrap_or(usize::MAX)
-            }
-        }
-
-        impl Exact for $type {
-            fn exact(self) -> i128 {
-                self as i128
             }
         }
     )* };
