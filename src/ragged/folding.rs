@@ -129,10 +129,7 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
     type Elem = G::Out;
 
     fn extents(&self) -> Result<Vec<Extent>> {
-        let kinds = self.e.extents()?;
-        let reduced = self.axes.mask(kinds.len())?;
-        Plan::of(&kinds, &reduced)?;
-        self.folder.check()?;
+        let (kinds, reduced, _) = self.planned()?;
         let kept = kinds.iter().zip(&reduced).filter_map(|(&kind, &reduced)| match reduced {
             false => Some(kind),
             true => self.keepdims.then_some(Extent::Fixed(1)),
@@ -145,29 +142,25 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
     }
 
     fn form(&self, stretch: Stretch) -> Result<Form> {
-        let extents = self.e.extents()?;
-        let reduced = self.axes.mask(extents.len())?;
-        let plan = Plan::of(&extents, &reduced)?;
-        self.folder.check()?;
+        let (_, reduced, plan) = self.planned()?;
         let Joint { form, .. } = self.e.outline(stretch)?;
-        let (mut merged, depth) = (None, form.depth());
-        if let Plan::Merge { axis } = plan {
-            merged = Some((axis, Merged::of(&form, axis, depth)?.axes));
-        }
+        let merged = match plan {
+            Plan::Merge { axis } => Some((axis, Merged::of(&form, axis)?.axes)),
+            _ => None,
+        };
         Ok(self.result(&form, &reduced, merged))
     }
 
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<G::Out>>> {
-        let extents = self.e.extents()?;
-        let reduced = self.axes.mask(extents.len())?;
-        let plan = Plan::of(&extents, &reduced)?;
-        self.folder.check()?;
+        let (extents, reduced, plan) = self.planned()?;
         self.check_order(&extents, &reduced)?;
         let joint = joined(&self.e, stretch)?;
         let Joint { form, .. } = &joint;
         let content = Lazy(self.e.flat(&joint)?).reshape(content_shape(form))?;
         let (depth, trailing) = (form.depth(), form.trailing());
-        let (result, data) = match plan {
+        let failed =
+            |error, place: &dyn Fn(Error) -> Error| first_error(&self.e, &joint, error, place);
+        match plan {
             Plan::Content => {
                 let skipped = usize::from(depth > 0);
                 let mask: SmallVec<[bool; 8]> = std::iter::repeat_n(false, skipped)
@@ -186,8 +179,7 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
                     error => placed(error, form, &result, behind),
                 };
                 let data = self.folder.fold_axes(&content, &mask);
-                let data = data.map_err(|error| first_error(&self.e, &joint, error, place))?;
-                (result, data)
+                of_items(&result, data.map_err(|error| failed(error, &place))?)
             }
             Plan::Rows { from, content: folds_content } => {
                 let result = self.result(form, &reduced, None);
@@ -198,18 +190,17 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
                     width = trailing.iter().product();
                     content = content.reshape([form.count()?])?;
                 }
-                let bounds = bounds(form, from, depth, width)?;
+                let bounds = bounds(form, from, width)?;
                 let place = |error| {
                     let error = if flat { unravelled(error, form) } else { error };
                     placed(error, form, &result, behind)
                 };
                 let path = |row| form.path(from, row);
                 let data = fold_rows(&self.folder, &content, &bounds, path, from);
-                let data = data.map_err(|error| first_error(&self.e, &joint, error, place))?;
-                (result, data)
+                of_items(&result, data.map_err(|error| failed(error, &place))?)
             }
             Plan::Merge { axis } => {
-                let Merged { axes, items, bounds } = Merged::of(form, axis, depth)?;
+                let Merged { axes, items, bounds } = Merged::of(form, axis)?;
                 let result = self.result(form, &reduced, Some((axis, axes)));
                 let order = list(items.iter().copied())?;
                 let content = content.select([Select::List(items)])?;
@@ -217,11 +208,9 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
                 let path = |row| result.path(axis, row);
                 let data = fold_rows(&self.folder, &content, &bounds, path, axis);
                 let place = |error| placed(unlisted(error, &order), form, &result, &trailing);
-                let data = data.map_err(|error| first_error(&self.e, &joint, error, place))?;
-                (result, data)
+                of_items(&result, data.map_err(|error| failed(error, &place))?)
             }
-        };
-        of_items(&result, data)
+        }
     }
 
     fn explain(&self) -> Result<Explanation> {
@@ -240,6 +229,15 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> RaggedCompute for GroupedFold<E, G> {
 }
 
 impl<E: RaggedExpr, G: GroupFold<E::Elem>> GroupedFold<E, G> {
+    /// What the axes are, which of them are folded, and how.
+    fn planned(&self) -> Result<(Vec<Extent>, SmallVec<[bool; 8]>, Plan)> {
+        let kinds = self.e.extents()?;
+        let reduced = self.axes.mask(kinds.len())?;
+        let plan = Plan::of(&kinds, &reduced)?;
+        self.folder.check()?;
+        Ok((kinds, reduced, plan))
+    }
+
     /// Refuses several axes where the result depends on the order of the elements.
     fn check_order(&self, extents: &[Extent], reduced: &[bool]) -> Result<()> {
         let is_long = |&axis: &usize| reduced[axis] && extents[axis] != Extent::Fixed(1);
@@ -249,12 +247,8 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> GroupedFold<E, G> {
 
     /// The form of the result, with the axes after a merged one if there is one.
     fn result(&self, form: &Form, reduced: &[bool], merged: Option<(usize, Behind)>) -> Form {
-        let mut axes = Behind::new();
-        let (behind, merged) = match merged {
-            Some((axis, axes)) => (axis, Some(axes)),
-            None => (usize::MAX, None),
-        };
-        let depth = form.depth();
+        let (mut axes, depth) = (Behind::new(), form.depth());
+        let (behind, merged) = merged.unwrap_or((usize::MAX, Behind::new()));
         for (axis, own) in form.axes.iter().enumerate() {
             if reduced[axis] {
                 axes.extend(self.keepdims.then_some(Axis::Fixed(1)));
@@ -262,7 +256,7 @@ impl<E: RaggedExpr, G: GroupFold<E::Elem>> GroupedFold<E, G> {
                 axes.push(own.clone());
             }
             if axis == behind {
-                axes.extend(merged.iter().flatten().cloned());
+                axes.extend(merged.iter().cloned());
             }
         }
         Form { axes }

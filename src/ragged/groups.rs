@@ -20,8 +20,8 @@ pub(super) fn counted(axes: &[Axis]) -> usize {
 
 /// Where the rows begin and end, among the elements, that belong to each item of the axes in front of one; items have
 /// `width` elements. A table that says so already is shared.
-pub(super) fn bounds(form: &Form, from: usize, depth: usize, width: usize) -> Result<Offsets> {
-    let axes = &form.axes;
+pub(super) fn bounds(form: &Form, from: usize, width: usize) -> Result<Offsets> {
+    let (axes, depth) = (&form.axes, form.depth());
     if let (Axis::Var(rows), true) = (&axes[from], from + 1 == depth && width == 1) {
         return Ok(rows.clone());
     }
@@ -47,8 +47,8 @@ pub(super) struct Merged {
 }
 
 impl Merged {
-    pub(super) fn of(form: &Form, axis: usize, depth: usize) -> Result<Self> {
-        let axes = &form.axes;
+    pub(super) fn of(form: &Form, axis: usize) -> Result<Self> {
+        let (axes, depth) = (&form.axes, form.depth());
         let count = counted(&axes[..axis]);
         let extent = match axes[axis] {
             Axis::Fixed(extent) => extent,
