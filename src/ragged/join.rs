@@ -147,7 +147,7 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
     for part in &parts[1..] {
         first.check_rows(number, &part.form()?)?;
     }
-    let upper: SmallVec<[Level; 1]> = first.levels[..number].iter().cloned().collect();
+    let mut levels: SmallVec<[Level; 1]> = first.levels[..number].iter().cloned().collect();
     let mut tables: Vec<Vec<Level>> = Vec::new();
     let mut contents = try_with_capacity(parts.len())?;
     for part in parts {
@@ -156,11 +156,10 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
     }
     if number == depth {
         let at = position + usize::from(depth > 0);
-        return Ok(Ragged::of(upper, crate::tensor::concat(at, contents)?));
+        return Ok(Ragged::of(levels, crate::tensor::concat(at, contents)?));
     }
     // Items of all parts one after another, in every level and in the content.
     let content = crate::tensor::concat(0, contents)?;
-    let mut levels = upper;
     for k in 0..depth - number {
         let own = tables.iter().map(|levels| &levels[k]);
         let above = own.clone().map(|level| level.above).fold(0, usize::saturating_add);
@@ -168,59 +167,55 @@ fn joined<S: Reader>(axis: usize, parts: Vec<Ragged<S>>) -> Result<Ragged<Concat
         let bounds = Bounds::Offsets(Offsets::from_lengths(lens)?);
         levels.push(Level { above, extents: tables[0][k].extents.clone(), bounds });
     }
-    // What is shown of the first of these levels.
-    let rows_of: Vec<usize> = tables.iter().map(|levels| levels[0].bounds.rows()).collect();
-    let before: Vec<usize> = rows_of
-        .iter()
-        .scan(0, |sum, rows| {
-            let now = *sum;
-            *sum += rows;
-            Some(now)
-        })
-        .collect();
-    let above = tables[0][0].above;
-    let mut extents = tables[0][0].extents.clone();
-    if position < extents.len() {
-        let all = tables.iter().map(|levels| levels[0].extents[position]);
-        let found = all.fold(0, |sum: usize, extent| sum.saturating_add(extent));
-        extents[position] = found;
-        Shape::from(&extents[..]).count()?;
-        if above == 1 && position == 0 {
-            // Whole parts, one after another.
-            levels[number].extents = extents;
-            levels[number].above = above;
-            return Ok(Ragged::of(levels, content));
-        }
-        let count = rows_of.iter().fold(0, |sum: usize, rows| sum.saturating_add(*rows));
-        let mut rows = try_with_capacity(count)?;
+    // What is shown of the first of these levels, which has the rows of all parts.
+    let rows = Offsets::from_lengths(tables.iter().map(|levels| levels[0].bounds.rows()))?;
+    let level = &mut levels[number];
+    level.above = tables[0][0].above;
+    if position == level.extents.len() {
+        let (lengths, items) = end_to_end(&level.bounds, &rows)?;
+        return Ragged::of(levels, content).with_rows(number, lengths, items);
+    }
+    let extents = tables.iter().map(|levels| levels[0].extents[position]);
+    level.extents[position] = extents.fold(0, usize::saturating_add);
+    Shape::from(&level.extents[..]).count()?;
+    // Otherwise whole parts lie one after another.
+    if level.above != 1 || position != 0 {
         // Without rows there may be any number of blocks.
-        let outer =
-            if count == 0 { 0 } else { above * extents[..position].iter().product::<usize>() };
-        for block in 0..outer {
-            for (part, &all) in rows_of.iter().enumerate() {
-                let each = all / outer.max(1);
-                rows.extend((block * each..(block + 1) * each).map(|row| before[part] + row));
-            }
-        }
-        let bounds = levels[number].bounds.picked(rows.into_iter())?;
-        levels[number] = Level { above, extents, bounds };
-        return Ok(Ragged::of(levels, content));
+        let blocks = match rows.last() {
+            0 => 0,
+            _ => level.above * level.extents[..position].iter().product::<usize>(),
+        };
+        level.bounds = interleaved(&level.bounds, &rows, blocks)?;
     }
-    let rows = rows_of[0];
-    let level = &levels[number];
-    let (mut found, mut lens) = (Vec::new(), try_with_capacity(rows)?);
+    Ok(Ragged::of(levels, content))
+}
+
+/// The rows of several parts in blocks, each of which has some of every part.
+fn interleaved(bounds: &Bounds, parts: &Offsets, blocks: usize) -> Result<Bounds> {
+    let mut rows = try_with_capacity(parts.last())?;
+    for block in 0..blocks {
+        for part in 0..parts.rows() {
+            let (first, each) = (parts.number(part), parts.length(part) / blocks);
+            rows.extend(first + block * each..first + (block + 1) * each);
+        }
+    }
+    bounds.picked(rows.into_iter())
+}
+
+/// The lengths and the items of rows that are made of one of each part.
+fn end_to_end(bounds: &Bounds, parts: &Offsets) -> Result<(Offsets, Vec<usize>)> {
+    let rows = parts.length(0);
+    let (mut lens, mut items) = (try_with_capacity(rows)?, Vec::new());
     for row in 0..rows {
-        let mut len = 0;
-        for first in &before {
-            let run = level.bounds.row(first + row);
-            len += run.len;
-            try_reserve(&mut found, run.len)?;
-            found.extend(run.items());
+        let before = items.len();
+        for part in 0..parts.rows() {
+            let run = bounds.row(parts.number(part) + row);
+            try_reserve(&mut items, run.len)?;
+            items.extend(run.items());
         }
-        lens.push(len);
+        lens.push(items.len() - before);
     }
-    levels[number].above = above;
-    Ragged::of(levels, content).with_rows(number, Offsets::from_lengths(lens)?, found)
+    Ok((Offsets::from_lengths(lens)?, items))
 }
 
 /// Two operands as expressions.

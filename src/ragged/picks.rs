@@ -1,7 +1,7 @@
 //! Items that are picked from each row.
 
 use super::Ragged;
-use super::form::{Extents, Form, shape_of};
+use super::form::{Form, shape_of};
 use super::levels::{Bounds, Items, Run};
 use super::offsets::Offsets;
 use super::select::RowRange;
@@ -41,48 +41,42 @@ impl<S> Ragged<S> {
             }
             Place::Var(number) => number,
         };
-        let lacks = |shown: &Self, row: usize, index: i128, items: usize| Error::RowIndex {
-            index,
-            row: shown.row_path(number, row),
-            axis: named,
-            items,
-        };
-        let shown = match selector {
-            Select::All => return Ok(self),
-            _ => self.settled(number)?,
-        };
-        if let Some(range) = RowRange::of(selector, named)? {
-            return shown.ranged(number, |row, shown, run| {
-                range.held(run).map_err(|index| lacks(shown, row, index, run.len))
-            });
+        if matches!(selector, Select::All) {
+            return Ok(self);
         }
+        let shown = self.settled(number)?;
+        match RowRange::of(selector, named)? {
+            None => shown.listed(number, named, selector),
+            Some(range) => shown.ranged(number, |row, shown, run| {
+                range.held(run).map_err(|index| shown.lacks(number, named, row, index))
+            }),
+        }
+    }
+
+    /// The items of each row of a settled level that a selector lists.
+    fn listed(self, number: usize, axis: usize, selector: &Select) -> Result<Self> {
         let one;
         let (indexes, is_list): (&[usize], bool) = match selector {
             Select::Index(index) => {
                 one = [usize::try_from(*index).unwrap_or(usize::MAX)];
-                if *index < 0
-                    && let Some((row, run)) = shown.runs(number).enumerate().next()
-                {
-                    return Err(lacks(&shown, row, *index as i128, run.len));
+                if *index < 0 && self.runs(number).len() > 0 {
+                    return Err(self.lacks(number, axis, 0, *index as i128));
                 }
                 (&one, false)
             }
             Select::List(list) => (list, true),
             Select::Mask(mask) => {
                 let mask = mask.as_ref().map_err(Error::copy)?;
-                shown.check_lengths(number, named, mask.len())?;
+                self.check_lengths(number, axis, mask.len())?;
                 (mask.indexes(), true)
             }
-            set => {
-                let all = set.listed()?;
-                return shown.selected_of(axis, named, &Select::List(all));
-            }
+            set => return self.listed(number, axis, &Select::List(set.listed()?)),
         };
-        let mut items = try_with_capacity(shown.runs(number).len().saturating_mul(indexes.len()))?;
-        for (row, run) in shown.runs(number).enumerate() {
+        let mut items = try_with_capacity(self.runs(number).len().saturating_mul(indexes.len()))?;
+        for (row, run) in self.runs(number).enumerate() {
             for &index in indexes {
                 if index >= run.len {
-                    return Err(lacks(&shown, row, index as i128, run.len));
+                    return Err(self.lacks(number, axis, row, index as i128));
                 }
                 items.push(run.item(index));
             }
@@ -90,7 +84,13 @@ impl<S> Ragged<S> {
         let extents = [indexes.len()];
         // The rows after one item are a part of their table, however many there are.
         let items = if let [item] = items[..] { Items::From(item) } else { Items::List(items) };
-        shown.fixed(number, if is_list { &extents } else { &[] }, &items)
+        self.fixed(number, if is_list { &extents } else { &[] }, &items)
+    }
+
+    /// The error of a row of a settled level that lacks an index.
+    fn lacks(&self, number: usize, axis: usize, row: usize, index: i128) -> Error {
+        let items = self.levels[number].bounds.row(row).len;
+        Error::RowIndex { index, row: self.row_path(number, row), axis, items }
     }
 
     /// Other rows of a settled level, each of items of the old one.
@@ -134,16 +134,12 @@ impl<S> Ragged<S> {
 
     /// Holds the rows of what goes with a settled level against those in front of it.
     fn check_front(&self, number: usize, axis: usize, other: &Form) -> Result<()> {
-        let own: Extents = self.kinds()[..axis].into();
-        let theirs = other.kinds();
+        let (own, theirs) = (self.kinds(), other.kinds());
         let front = theirs.get(..axis).unwrap_or(&theirs);
-        if own[..] != *front || theirs.len() != axis + 1 {
-            let (shape, so_far) = (shape_of(&theirs), shape_of(&self.kinds()[..=axis]));
-            let axis = own
-                .iter()
-                .zip(front)
-                .position(|(a, b)| a != b)
-                .unwrap_or(own.len().min(front.len()));
+        if own[..axis] != *front || theirs.len() != axis + 1 {
+            let (shape, so_far) = (shape_of(&theirs), shape_of(&own[..=axis]));
+            let differing = own.iter().zip(front).position(|(a, b)| a != b);
+            let axis = differing.unwrap_or(front.len());
             return Err(Error::Operands { argument: 2, shape, so_far, axis, left: true });
         }
         self.check_rows(number, other)
@@ -185,13 +181,7 @@ impl<S> Ragged<S> {
         for (row, run) in shown.runs(number).enumerate() {
             for &index in &picks[rows.row(row)] {
                 if index >= run.len {
-                    let row = shown.row_path(number, row);
-                    return Err(Error::RowIndex {
-                        index: index as i128,
-                        row,
-                        axis,
-                        items: run.len,
-                    });
+                    return Err(shown.lacks(number, axis, row, index as i128));
                 }
                 items.push(run.item(index));
             }

@@ -194,9 +194,6 @@ macro_rules! ragged_views {
         $body
     }};
     (@expression $self:ident, |$shown:ident| $body:expr) => {
-        Ok(LazyRagged(Viewed::new($self.0, |$shown| $body)?))
-    };
-    (@operation $self:ident, |$shown:ident| $body:expr) => {
         Ok(LazyRagged(Viewed::new($self.into_ragged_expr(), |$shown| $body)?))
     };
 }
@@ -210,5 +207,5 @@ impl<E: RaggedExpr> LazyRagged<E> {
 }
 
 impl<C: RaggedCompute> DeferredRagged<C> {
-    ragged_views!(LazyRagged<Viewed<PendingRagged<C>>>, operation);
+    ragged_views!(LazyRagged<Viewed<PendingRagged<C>>>, expression);
 }

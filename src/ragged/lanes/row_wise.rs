@@ -10,7 +10,6 @@ use crate::ragged::expr::{Ahead, RaggedExpr};
 use crate::ragged::form::{Axis, Extent, Form, content_shape, shape_of};
 use crate::ragged::joint::Joint;
 use crate::ragged::levels::levels_of;
-use crate::ragged::offsets::Offsets;
 use crate::ragged::places::Lengths;
 use crate::ragged::{Ragged, Stretch, sealed};
 use crate::shape::Shape;
@@ -88,7 +87,12 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RaggedCompute for RowWise<E, P> {
         let (from, lanes) = self.lanes(form, &along, results)?;
         if P::NEEDS_ITEMS {
             match &lanes.items {
-                Lengths::Var(items) => check_rows(items, form, self.axis)?,
+                Lengths::Var(items) => {
+                    if let Some(row) = items.first_empty() {
+                        let (axis, row) = (self.axis, form.path(self.axis, row));
+                        return Err(Error::EmptyRow { row, axis });
+                    }
+                }
                 Lengths::Fixed(_, 0) => {
                     return Err(Error::EmptyReduction { axis: self.axis, shape: shape_of(&kinds) });
                 }
@@ -142,14 +146,6 @@ impl<E: RaggedExpr, P: RowOperation<E::Elem>> RowWise<E, P> {
             Lengths::Fixed(_, length) => Axis::Fixed(*length),
         };
         Form { axes }
-    }
-}
-
-/// Refuses rows without items.
-fn check_rows(items: &Offsets, form: &Form, axis: usize) -> Result<()> {
-    match items.first_empty() {
-        Some(row) => Err(Error::EmptyRow { row: form.path(axis, row), axis }),
-        None => Ok(()),
     }
 }
 
