@@ -31,12 +31,7 @@ impl<S> Ragged<S> {
     pub fn new(lead: impl Into<Shape>, offsets: Offsets, content: Tensor<S>) -> Result<Self> {
         let (lead, items) = (lead.into(), items(&content)?);
         offsets.check(lead.count()?, items)?;
-        let level = Level {
-            above: 1,
-            extents: lead.iter().copied().collect(),
-            bounds: Bounds::Offsets(offsets),
-        };
-        checked(Self::of(smallvec![level], content))
+        checked(Self::of(smallvec![Level::first(&lead, Bounds::Offsets(offsets))], content))
     }
 
     /// Rows anywhere in the items of axis 0 of `content`: row `r` is `starts[r] + k * step` for `k` below `lens[r]`.
@@ -75,8 +70,7 @@ impl<S> Ragged<S> {
         if let Some((row, (start, items))) = all.enumerate().find(|(_, row)| outside(row)) {
             return Err(Error::RowBounds { row, start, items, step, extent });
         }
-        let extents = lead.iter().copied().collect();
-        let level = Level { above: 1, extents, bounds: Bounds::views(starts, lens, step) };
+        let level = Level::first(&lead, Bounds::views(starts, lens, step));
         checked(Self::of(smallvec![level], content))
     }
 
@@ -105,8 +99,7 @@ impl<S> Ragged<S> {
         let mut levels = self.levels;
         levels[0].extents = rest;
         levels[0].above = items;
-        let extents = lead.iter().copied().collect();
-        levels.insert(0, Level { above: 1, extents, bounds: Bounds::Offsets(offsets) });
+        levels.insert(0, Level::first(&lead, Bounds::Offsets(offsets)));
         checked(Self::of(levels, self.content))
     }
 }
@@ -304,9 +297,7 @@ impl<S: Reader> Ragged<S> {
         let lead = &shape.extents()[..axis];
         let rows = Shape::from(lead).count()?;
         let kept = |row: usize| (row * extent..(row + 1) * extent).filter(|&item| mask[item]);
-        let mut lens = try_with_capacity(rows)?;
-        lens.extend((0..rows).map(|row| kept(row).count()));
-        let offsets = Offsets::from_lengths(lens)?;
+        let offsets = Offsets::from_lengths((0..rows).map(|row| kept(row).count()))?;
         let mut items = try_with_capacity(offsets.last())?;
         (0..rows).for_each(|row| items.extend(kept(row)));
         let count = items.len();

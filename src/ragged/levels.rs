@@ -118,6 +118,11 @@ impl Bounds {
 }
 
 impl Level {
+    /// The first of all, with rows at each index of these axes.
+    pub(super) fn first(lead: &Shape, bounds: Bounds) -> Self {
+        Self { above: 1, extents: lead.iter().copied().collect(), bounds }
+    }
+
     /// Rows of each item of the level above.
     pub(super) fn width(&self) -> usize {
         self.extents.iter().product()

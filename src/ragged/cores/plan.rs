@@ -45,6 +45,46 @@ impl Known {
     }
 }
 
+/// The cores of an operand, one for each call.
+struct Cores {
+    /// The row or the item of each call.
+    items: Places,
+    /// The rows of the first core axis, if it is var.
+    rows: Option<Offsets>,
+    /// Extents of the core axes that are not.
+    fixed: SmallVec<[usize; 4]>,
+}
+
+impl Cores {
+    /// Of an operand with so many core axes.
+    fn new(form: &Form, core: usize, loops: &Form) -> Result<Self> {
+        let own = &form.axes[form.rank() - core..];
+        let rows = match own.first() {
+            Some(Axis::Var(rows)) => Some(rows.clone()),
+            _ => None,
+        };
+        let fixed = own.iter().filter_map(|axis| axis.kind().fixed()).collect();
+        let (items, _) = places_at(&front(form, core), loops, loops.rank())?;
+        Ok(Self { items, rows, fixed })
+    }
+
+    /// Extent of the first core axis, 1 if it is not var.
+    fn length(&self, call: usize) -> usize {
+        self.rows.as_ref().map_or(1, |rows| rows.length(self.items.at(call)))
+    }
+
+    fn shape(&self, call: usize) -> Shape {
+        let length = self.rows.as_ref().map(|_| self.length(call));
+        length.into_iter().chain(self.fixed.iter().copied()).collect()
+    }
+
+    /// The first item.
+    fn first(&self, call: usize) -> usize {
+        let item = self.items.at(call);
+        self.rows.as_ref().map_or(item, |rows| rows.number(item))
+    }
+}
+
 /// All calls of a loop.
 pub(super) struct Plan {
     /// The forms of the operands, axes of the loop first.
@@ -87,44 +127,20 @@ impl Plan {
         }
         let loops = joint.form;
         let count = loops.count()?;
-        // The row or the item of each operand for each call, and its core extents.
-        let mut items: Vec<Places> = Vec::new();
-        let mut cores: Vec<(Option<Offsets>, SmallVec<[usize; 4]>)> = Vec::new();
-        for (form, &core) in parts() {
-            items.push(places_at(&front(form, core), &loops, loops.rank())?.0);
-            let axes = &form.axes;
-            let own = &axes[axes.len() - core..];
-            let rows = match own.first() {
-                Some(Axis::Var(rows)) => Some(rows.clone()),
-                _ => None,
-            };
-            let fixed = own.iter().filter_map(|axis| axis.kind().fixed());
-            cores.push((rows, fixed.collect()));
-        }
-        // Of the first core axis, 1 where it is not var.
-        let length = |operand: usize, call: usize| {
-            let rows = cores[operand].0.as_ref();
-            rows.map_or(1, |rows| rows.length(items[operand].at(call)))
-        };
-        let shape = |operand: usize, call: usize| -> Shape {
-            let (rows, fixed) = &cores[operand];
-            let row = rows.as_ref().map(|_| length(operand, call));
-            row.into_iter().chain(fixed.iter().copied()).collect()
-        };
-        let ragged: Vec<usize> = (0..forms.len()).filter(|&k| cores[k].0.is_some()).collect();
+        let cores = parts().map(|(form, &core)| Cores::new(form, core, &loops));
+        let cores = cores.collect::<Result<Vec<_>>>()?;
+        let ragged: Vec<&Cores> = cores.iter().filter(|cores| cores.rows.is_some()).collect();
         let (mut fits, mut groups) = (Vec::new(), try_with_capacity(count)?);
         let mut known = Known::default();
-        let fit = |shape: &dyn Fn(usize) -> Shape| {
-            let shapes: Vec<Shape> = (0..forms.len()).map(shape).collect();
-            gufunc.fit_cores(&shapes, given)
-        };
         for call in 0..count {
             let next = fits.len();
-            let group = known.group(ragged.iter().map(|&k| length(k, call)).collect(), next)?;
+            let lengths = ragged.iter().map(|cores| cores.length(call)).collect();
+            let group = known.group(lengths, next)?;
             if group == next {
-                let row = || loops.path(loops.rank(), call);
-                let fitted = fit(&|k| shape(k, call)).map_err(|error| {
+                let shapes: Vec<Shape> = cores.iter().map(|cores| cores.shape(call)).collect();
+                let fitted = gufunc.fit_cores(&shapes, given).map_err(|error| {
                     let error = ranks.in_operands(error);
+                    let row = || loops.path(loops.rank(), call);
                     if ragged.is_empty() { error } else { of_cores(error, row) }
                 })?;
                 push(&mut fits, fitted)?;
@@ -142,32 +158,22 @@ impl Plan {
             loops,
             operands: forms,
         };
-        for (operand, (rows, fixed)) in cores.iter().enumerate() {
-            let width = Shape::count_of(fixed)?;
-            let start = |call: usize| {
-                let item = items[operand].at(call);
-                rows.as_ref().map_or(item, |rows| rows.number(item)) * width
-            };
-            let own = |call: usize| length(operand, call) * width;
-            plan.place(operand, &start, &own, &|call| shape(operand, call))?;
+        for (operand, cores) in cores.iter().enumerate() {
+            plan.place(operand, cores)?;
         }
         plan.place_results(ranks.outputs.len())?;
         Ok(plan)
     }
 
-    /// Where the cores of an operand begin, of `own` elements each; stretched ones are gathered.
-    fn place(
-        &mut self,
-        operand: usize,
-        start: &dyn Fn(usize) -> usize,
-        own: &dyn Fn(usize) -> usize,
-        shape: &dyn Fn(usize) -> Shape,
-    ) -> Result<()> {
+    /// Where the cores of an operand begin; stretched ones are gathered.
+    fn place(&mut self, operand: usize, cores: &Cores) -> Result<()> {
+        let width = Shape::count_of(&cores.fixed)?;
+        let start = |call: usize| cores.first(call) * width;
         let mut sizes = try_with_capacity(self.fits.len())?;
         for fit in &self.fits {
             sizes.push(fit.inputs[operand].elements()?);
         }
-        let stretched = |call: usize| own(call) != sizes[self.groups[call]];
+        let stretched = |call: usize| cores.length(call) * width != sizes[self.groups[call]];
         let count = self.groups.len();
         let mut elements = 0_usize;
         let mut starts = try_with_capacity(count)?;
@@ -175,7 +181,7 @@ impl Plan {
             let mut all = Vec::new();
             for call in 0..count {
                 starts.push(all.len());
-                let own = shape(call);
+                let own = cores.shape(call);
                 let full: Shape = self.fits[self.groups[call]].inputs[operand].present().collect();
                 for index in full.indexes()? {
                     let mut at = 0;
