@@ -92,9 +92,7 @@ pub(super) fn arguments(
     }
     let loops = inputs.iter().map(|argument| argument.loops).max().unwrap_or(0);
     for (k, extents) in signature.output_axes().iter().enumerate() {
-        let lacks =
-            extents.iter().map(|axis| matches!(axis, Extent::Of(name) if missing.contains(*name)));
-        let lacks = lacking(lacks);
+        let lacks = lacking(extents.iter().map(|extent| extent.is_missing(missing)));
         let rank = loops + extents.len() - lacks.len();
         outputs.push(match options.keepdims {
             true => kept(signature, shapes, inputs, lists.as_deref(), loops).map_err(refused)?,

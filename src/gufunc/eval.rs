@@ -137,8 +137,7 @@ impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
 
     /// How the loop is cut, and by how many threads it is shared.
     pub(super) fn cut(&self) -> (Cut, usize) {
-        let sources = <Masked<I> as cores::Inputs>::sources(&self.operands);
-        let cut = self.calls().cut(&sources);
+        let cut = self.calls().cut(&self.sources());
         (cut, self.calls().threads(cut))
     }
 

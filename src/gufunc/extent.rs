@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::memory::{push, try_with_capacity};
+use crate::ops::cores::SmallSet;
 
 /// A core dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -27,6 +28,13 @@ pub(super) enum Extent {
     /// That of the name of this number.
     Of(usize),
     Sum(Sum),
+}
+
+impl Extent {
+    /// Whether it is that of a name that is in no operand.
+    pub(super) fn is_missing(&self, missing: SmallSet) -> bool {
+        matches!(self, Self::Of(name) if missing.contains(*name))
+    }
 }
 
 /// A sum of products of names and integers, operands before their operators.

@@ -259,14 +259,7 @@ impl Fit {
             }
         }
         for argument in &self.outputs {
-            let shape = if options.keepdims {
-                let mut shape: Axes = SmallVec::from_elem(1, argument.order.len());
-                let loops = argument.order.iter().zip(self.loops.iter());
-                loops.for_each(|(&axis, &extent)| shape[axis] = extent);
-                shape.into()
-            } else {
-                shape_of(argument, &self.loops)
-            };
+            let shape = shape_of(argument, &self.loops);
             Shape::check_rank(shape.rank())?;
             shape.count()?;
             self.shapes.push(shape);
@@ -326,10 +319,10 @@ impl NamedExtents<'_> {
     }
 }
 
-/// The shape of a result: `loops`, then the core axes that it has, each at its place.
+/// The shape of a result: `loops`, then the core axes that it has, each at its place, and 1 where axes are kept.
 fn shape_of(argument: &Arrangement, loops: &[usize]) -> Shape {
     let extents = loops.iter().copied().chain(argument.present());
-    let mut shape: Axes = collect_inline(argument.order.len(), 0, |_| 0);
+    let mut shape: Axes = collect_inline(argument.order.len(), 1, |_| 1);
     argument.order.iter().zip(extents).for_each(|(&axis, extent)| shape[axis] = extent);
     shape.into()
 }

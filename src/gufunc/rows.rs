@@ -8,7 +8,7 @@ use super::extent::{Extent, Kind};
 use super::fit::{Fit, NamedExtents, extents};
 use super::signature::Signature;
 use crate::error::{Error, Result};
-use crate::ops::cores::{Arrangement, SmallSet, Source};
+use crate::ops::cores::{Arrangement, Source};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 
@@ -80,7 +80,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let missing = missing(signature, &shapes_of(cores))?;
         let mut given = Given::from_elem(None, signature.names().len());
         for (axes, out) in signature.output_axes().iter().zip(outs) {
-            let there = axes.iter().filter(|axis| !is_missing(axis, missing));
+            let there = axes.iter().filter(|axis| !axis.is_missing(missing));
             for (axis, extent) in there.zip(out) {
                 if let Extent::Of(name) = axis {
                     given[*name] = given[*name].or(extent);
@@ -169,7 +169,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
             Extent::Sum(sum) if sum.names().any(differs) => Ok(None),
             extent => named.extent(extent).map(Some),
         };
-        let there = |axis: &&Extent| !is_missing(axis, missing);
+        let there = |axis: &&Extent| !axis.is_missing(missing);
         let of = |axes: &Vec<Extent>| axes.iter().filter(there).map(extent).collect();
         signature.output_axes().iter().map(of).collect()
     }
@@ -189,11 +189,6 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let strides = fit.inputs.iter().map(|input| Source::packed(&input.core));
         Calling::new(&self.inner.function, fit, strides)
     }
-}
-
-/// Whether an axis of an output is not there, as its name is in no operand.
-fn is_missing(axis: &Extent, missing: SmallSet) -> bool {
-    matches!(axis, Extent::Of(name) if missing.contains(*name))
 }
 
 /// An error of the extents of cores as one of the cores of a row.

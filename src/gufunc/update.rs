@@ -8,7 +8,7 @@ use super::eval::{Calling, Masked, looped};
 use super::function::Gufunc;
 use crate::error::{CoreAxesFlaw, Error, Result};
 use crate::expr::{check_copies, prepared};
-use crate::memory::refill;
+use crate::memory::{for_tuples, refill};
 use crate::ops::cores::{self, Row, Source, Work};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
@@ -28,22 +28,30 @@ pub trait FirstAndRest: Inputs {
     ) -> <Self as cores::Inputs>::Slices<'s>;
 }
 
-macro_rules! arrays {
-    ($($count:literal $less:literal: $($rest:ident)*;)*) => { $(
+macro_rules! lists {
+    ($count:literal: $A:ident $a:ident $z:tt $(, $T:ident $name:ident $k:tt)*) => {
         impl<T: Copy + Send + Sync> FirstAndRest for [T; $count] {
             type First = T;
-            type Rest = [T; $less];
+            type Rest = [T; $count - 1];
 
-            fn joined<'s>(first: &'s [T], [$($rest),*]: [&'s [T]; $less]) -> [&'s [T]; $count] {
-                [first, $($rest),*]
+            fn joined<'s>(first: &'s [T], [$($name),*]: [&'s [T]; $count - 1]) -> [&'s [T]; $count] {
+                [first, $($name),*]
             }
         }
-    )* };
-}
-arrays! { 1 0: ; 2 1: b; 3 2: b c; 4 3: b c d; 5 4: b c d e; 6 5: b c d e f; }
 
-macro_rules! tuples {
-    ($($T:ident $name:ident),*) => {
+        lists!(@tuple $($T $name),*);
+    };
+    (@tuple) => {
+        impl<A: Copy + Send + Sync> FirstAndRest for (A,) {
+            type First = A;
+            type Rest = [A; 0];
+
+            fn joined<'s>(first: &'s [A], _rest: [&'s [A]; 0]) -> (&'s [A],) {
+                (first,)
+            }
+        }
+    };
+    (@tuple $($T:ident $name:ident),*) => {
         impl<A: Copy + Send + Sync, $($T: Copy + Send + Sync),*> FirstAndRest for (A, $($T),*) {
             type First = A;
             type Rest = ($($T,)*);
@@ -54,21 +62,7 @@ macro_rules! tuples {
         }
     };
 }
-
-impl<A: Copy + Send + Sync> FirstAndRest for (A,) {
-    type First = A;
-    type Rest = [A; 0];
-
-    fn joined<'s>(first: &'s [A], _rest: [&'s [A]; 0]) -> (&'s [A],) {
-        (first,)
-    }
-}
-
-tuples!(B b);
-tuples!(B b, C c);
-tuples!(B b, C c, D d);
-tuples!(B b, C c, D d, E e);
-tuples!(B b, C c, D d, E e, G g);
+for_tuples!(lists 6);
 
 impl<I: FirstAndRest, O: Single<Elem = I::First>, F: Elementary<I, O>> Gufunc<I, O, F> {
     /// Makes all calls with the cores of a tensor as those of the first input, and writes the results in their places:

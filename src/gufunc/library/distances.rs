@@ -2,8 +2,9 @@
 
 use super::{Called, named};
 use crate::dtype::Real;
+use crate::error::Result;
 use crate::gufunc::{Core, CoreMut, Elementary, Gufunc};
-use crate::memory::refill;
+use crate::memory::list;
 use std::array::from_fn;
 
 /// Points whose distances are computed side by side.
@@ -46,15 +47,9 @@ impl<T: Real + Default + 'static> Elementary<[T; 2], [T; 1]> for CDist {
         let (&[m, d], &[n, _]) = (a.shape(), b.shape()) else {
             return Err("cores of points".into());
         };
-        let mut columns = Vec::new();
-        by_columns(&b, n, d, &mut columns)?;
-        for (row, point) in out
-            .chunks_exact_mut(n.max(1))
-            .take(m)
-            .enumerate()
-            .map(|(k, row)| (row, &a[k * d..(k + 1) * d]))
-        {
-            distances(point, &columns, n, 0, row);
+        let columns = by_columns(&b, n, d)?;
+        for (k, row) in out.chunks_exact_mut(n.max(1)).take(m).enumerate() {
+            distances(&a[k * d..(k + 1) * d], &columns, n, 0, row);
         }
         Ok(())
     }
@@ -66,8 +61,7 @@ impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for PDist {
     #[inline(always)]
     fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let &[n, d] = a.shape() else { return Err("cores of points".into()) };
-        let mut columns = Vec::new();
-        by_columns(&a, n, d, &mut columns)?;
+        let columns = by_columns(&a, n, d)?;
         let mut rest = &mut *out;
         for k in 0..n.saturating_sub(1) {
             let (row, later) = rest.split_at_mut(n - 1 - k);
@@ -80,9 +74,8 @@ impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for PDist {
 
 /// The coordinates of points one after another.
 #[inline(always)]
-fn by_columns<T: Real>(points: &[T], n: usize, d: usize, columns: &mut Vec<T>) -> Called {
-    let all = (0..n * d).map(|k| points[k % n * d + k / n]);
-    Ok(refill(columns, all)?)
+fn by_columns<T: Real>(points: &[T], n: usize, d: usize) -> Result<Vec<T>> {
+    list((0..n * d).map(|k| points[k % n * d + k / n]))
 }
 
 /// Distances of a point to those from number `first` on.
