@@ -82,7 +82,7 @@ pub trait Scan: IntoExpr + Sized {
     /// ```
     fn scan<R: Reducer<Self::Elem>>(self, axis: usize, reducer: R) -> LazyScan<Self::Expr, R> {
         let e = self.into_expr();
-        Deferred::new(Scanned { e, axis, reducer, exclusive: false, reverse: false })
+        Deferred::new(Scanned { e, axis, reducer, way: Way::default() })
     }
 
     scans! {
@@ -113,8 +113,7 @@ pub struct Scanned<E, R> {
     e: E,
     axis: usize,
     reducer: R,
-    exclusive: bool,
-    reverse: bool,
+    way: Way,
 }
 
 /// A [`Scanned`], not yet computed.
@@ -134,7 +133,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Scanned<E, R>> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn exclusive(self) -> Self {
-        Deferred::new(Scanned { exclusive: true, ..self.operation })
+        let way = Way { exclusive: true, ..self.operation.way };
+        Deferred::new(Scanned { way, ..self.operation })
     }
 
     /// Goes from the last element to the first: of equal elements, positions of extrema are those of the last one then.
@@ -146,13 +146,14 @@ impl<E: Expr, R: Reducer<E::Elem>> Deferred<Scanned<E, R>> {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn reverse(self) -> Self {
-        Deferred::new(Scanned { reverse: true, ..self.operation })
+        let way = Way { reverse: true, ..self.operation.way };
+        Deferred::new(Scanned { way, ..self.operation })
     }
 }
 
 impl<E, R> Sealed for Scanned<E, R> {}
 
-reduces!(Scanned { axis, exclusive, reverse });
+reduces!(Scanned { axis, way });
 
 impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
     type Elem = R::Out;
@@ -168,8 +169,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
 
     fn fill(&self, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
         if !Running::<E::Elem, R>::LARGE
-            && !self.exclusive
-            && !self.reverse
+            && !self.way.exclusive
+            && !self.way.reverse
             && let Some(few) = FewLanes::of(&self.e, self.axis, NARROW)?
         {
             let scanned = few.fill_with(few.extent(), out, |out| {
@@ -180,7 +181,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
                 return scanned;
             }
         }
-        scan_lanes(&self.e, self.axis, &self.reducer, self.way(), out)
+        scan_lanes(&self.e, self.axis, &self.reducer, self.way, out)
     }
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
@@ -191,26 +192,20 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
         let part = Lazy(self.e.by_ref()).select(selectors(ranges))?;
         let shape = part.shape()?;
         let data = inner::collect(shape.count()?, |out| {
-            scan_lanes(&part, self.axis, &self.reducer, self.way(), out)
+            scan_lanes(&part, self.axis, &self.reducer, self.way, out)
         })?;
         Tensor::new(shape, data)
     }
 
     fn explain(&self) -> Result<Explanation> {
         let along = Along::new(&self.e, self.axis)?;
-        check(&self.reducer, self.axis, self.way())?;
-        along.explain("scan", &planned(&self.reducer, along.extent(), self.way()), None)
-    }
-}
-
-impl<E, R> Scanned<E, R> {
-    fn way(&self) -> Way {
-        Way { exclusive: self.exclusive, reverse: self.reverse }
+        check(&self.reducer, self.axis, self.way)?;
+        along.explain("scan", &planned(&self.reducer, along.extent(), self.way), None)
     }
 }
 
 /// Refuses an exclusive scan that has no result to begin with.
-fn check<T: Copy, R: Reducer<T>>(reducer: &R, axis: usize, way: Way) -> Result<()> {
+pub(crate) fn check<T: Copy, R: Reducer<T>>(reducer: &R, axis: usize, way: Way) -> Result<()> {
     match way.exclusive && reducer.empty().is_none() {
         true => Err(Error::NoIdentity { axis }),
         false => Ok(()),

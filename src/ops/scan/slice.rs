@@ -2,7 +2,7 @@
 
 use super::advance::Advance;
 use super::running::{Places, Running};
-use super::scan_lanes;
+use super::{planned, scan_lanes};
 use crate::error::Result;
 use crate::expr::moved;
 use crate::kernel::{self, Filled, Queue, Slots, fill_slots, inner};
@@ -63,15 +63,14 @@ pub(crate) fn scan_rows<'d, T: Copy + Send + Sync + 'd, R: Reducer<T>>(
 /// Scans one run in the order in which it goes, or several of `each` elements that lie one after another.
 fn scan_one<T: Copy, R: Reducer<T>>(
     reducer: &R,
-    Way { exclusive, reverse }: Way,
+    way: Way,
     run: &[T],
     each: usize,
     queue: &mut Queue<R::Out>,
     out: &mut Slots<'_, R::Out>,
 ) -> Result<Gap> {
-    let (extent, carries) = (each, Vec::new());
-    let places = Places { extent, reverse, first: 0 };
-    let scan = Running { reducer, extent, exclusive, reverse, carries };
+    let scan = planned(reducer, each, way);
+    let places = Places { extent: each, reverse: way.reverse, first: 0 };
     let (far, carry) = (false, &mut None);
     kernel::dispatch(Advance { scan: &scan, run, each, far, places, carry, queue, out })
 }

@@ -16,12 +16,16 @@ pub(super) struct Totals<'s, 'r, T: Copy, R: Reducer<T>> {
     pub(super) found: Mutex<Vec<Vec<R::State>>>,
 }
 
-impl<T: Copy, R: Reducer<T>> Totals<'_, '_, T, R> {
-    fn keep(&self, number: usize, states: Vec<R::State>) {
+impl<T: Copy + Send + Sync, R: Reducer<T>> Totals<'_, '_, T, R> {
+    /// Keeps the states of a job, whose results are nothing.
+    fn keep(&self, at: &mut At<'_, '_, T, Self>, states: Vec<R::State>) -> Result<(), Stop> {
+        let At { job, out, .. } = at;
+        out.put(&list(std::iter::repeat_n((), job.results.len() * job.width))?);
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = found.get_mut(number) {
+        if let Some(slot) = found.get_mut(job.number) {
             *slot = states;
         }
+        Ok(())
     }
 }
 
@@ -49,7 +53,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, T, R> {
     }
 
     fn lane(&self, lane: &mut dyn Lane<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
-        let At { job, out, .. } = at;
+        let job = &at.job;
         let step = (lane.best_in_order() / BLOCK).max(1) * BLOCK;
         let mut totals = try_with_capacity(job.results.len().div_ceil(BLOCK))?;
         let mut first = job.results.start;
@@ -67,14 +71,11 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, T, R> {
                 },
             );
         }
-        self.keep(job.number, totals);
-        // Results that are nothing.
-        out.put(&list(std::iter::repeat_n((), job.results.len() * job.width))?);
-        Ok(())
+        self.keep(at, totals)
     }
 
     fn table(&self, table: &mut dyn LaneRows<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
-        let At { memory: Memory { lanes, .. }, job, out } = at;
+        let At { memory: Memory { lanes, .. }, job, .. } = at;
         let together = (table.best() / job.width).max(1);
         lanes.reset(job.width)?;
         let mut totals =
@@ -97,9 +98,6 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Totals<'_, '_, T, R> {
         }
         self.scan.append(&mut lanes.groups, &mut lanes.group);
         totals.append(&mut lanes.groups);
-        self.keep(job.number, totals);
-        // Results that are nothing.
-        out.put(&list(std::iter::repeat_n((), job.results.len() * job.width))?);
-        Ok(())
+        self.keep(at, totals)
     }
 }

@@ -4,10 +4,12 @@
 use super::LanesRagged;
 use super::row_wise::RowWise;
 use super::runs::{RowOperation, RowResults, Runs};
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::kernel::Filled;
 use crate::ops::reduce::{Or, Reducer};
-use crate::ops::scan::{Way, scan_rows};
+use crate::ops::scan::{Way, check, scan_rows};
 use crate::ragged::deferred::DeferredRagged;
 use crate::ragged::expr::RaggedExpr;
 use crate::ragged::sealed;
@@ -86,10 +88,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> RowOperation<T> for ScanRows<R> {
     }
 
     fn check(&self, axis: usize) -> Result<()> {
-        match self.way.exclusive && self.reducer.empty().is_none() {
-            true => Err(Error::NoIdentity { axis }),
-            false => Ok(()),
-        }
+        check::<T, R>(&self.reducer, axis, self.way)
     }
 
     fn run(&self, rows: Runs<'_, T>, out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
