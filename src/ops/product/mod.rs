@@ -161,11 +161,8 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
         R: Reader<Elem = S::Elem>,
         M: Semiring<S::Elem>,
     {
-        let pairing = Pairing::new(&self.shape(), &other.shape(), pairs.as_ref())?;
-        let [rows, depth, columns] = pairing.extents;
-        let len = pairing.shape.count()?;
-        let (left, right) = matrices(self, other, &pairing)?;
-        let (a, b) = (entries(&semiring, &left, 1)?, entries(&semiring, &right, 2)?);
+        let (pairing, [a, b]) = factors(self, other, pairs.as_ref(), &semiring)?;
+        let ([rows, depth, columns], len) = (pairing.extents, pairing.shape.count()?);
         let (a, b) = (borrowed(&a, depth), borrowed(&b, columns));
         let (positions, values) = gustavson::multiply(&semiring, a, b, [rows, depth])?;
         Tensor::new(pairing.shape, Sparse::of_sorted(len, semiring.zero(), positions, values))
@@ -199,11 +196,8 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
         R: Reader<Elem = S::Elem>,
         M: Semiring<S::Elem>,
     {
-        let pairing = Pairing::new(&self.shape(), &other.shape(), pairs.as_ref())?;
-        pairing.shape.count()?;
+        let (pairing, [a, b]) = factors(self, other, pairs.as_ref(), &semiring)?;
         let [rows, depth, columns] = pairing.extents;
-        let (left, right) = matrices(self, other, &pairing)?;
-        let (a, b) = (entries(&semiring, &left, 1)?, entries(&semiring, &right, 2)?);
         let (a, b) = (borrowed(&a, depth), borrowed(&b, columns));
         let (how, terms, threads) = gustavson::explain(a, b, [rows, depth])?;
         let (count, entry) = (a.positions.len(), entry_bytes::<S::Elem>);
@@ -227,15 +221,20 @@ fn entry_bytes<T>(count: usize) -> usize {
     count.saturating_mul(size_of::<usize>() + size_of::<T>())
 }
 
-/// Two tensors as matrices to be multiplied.
-fn matrices<'a, S: Reader, R: Reader>(
+/// The axes of a product of two sparse tensors, and the entries of both as matrices to be multiplied.
+fn factors<'a, S: Reader<Elem: SameBits>, R: Reader<Elem = S::Elem>>(
     left: &'a Tensor<S>,
     right: &'a Tensor<R>,
-    Pairing { orders, extents: [rows, depth, columns], .. }: &Pairing,
-) -> Result<(Tensor<&'a S>, Tensor<&'a R>)> {
-    let left = left.view().transpose(&orders[0])?.reshape([*rows, *depth])?;
-    let right = right.view().transpose(&orders[1])?.reshape([*depth, *columns])?;
-    Ok((left, right))
+    pairs: &[(usize, usize)],
+    semiring: &impl Semiring<S::Elem>,
+) -> Result<(Pairing, [stored::Entries<'a, S::Elem>; 2])> {
+    let pairing = Pairing::new(&left.shape(), &right.shape(), pairs)?;
+    pairing.shape.count()?;
+    let ([rows, depth, columns], orders) = (pairing.extents, &pairing.orders);
+    let left = left.view().transpose(&orders[0])?.reshape([rows, depth])?;
+    let right = right.view().transpose(&orders[1])?.reshape([depth, columns])?;
+    let both = [entries(semiring, &left, 1)?, entries(semiring, &right, 2)?];
+    Ok((pairing, both))
 }
 
 /// The last axis of the first operand and the first of the second, which are summed over.
