@@ -10,6 +10,7 @@ use crate::memory::{list, push, resize, try_reserve, try_reserve_exact, try_with
 use crate::shape::{Align, Shape};
 use crate::storage::{Reader, StoredMut, Writer, sort_entries};
 use crate::tensor::stored::{reached, read};
+use itertools::Itertools;
 use std::ops::Range;
 
 /// Assigns `e`, which [`check_copies`](super::check_copies) does not refuse, to a view of sparse storage; `None` if the
@@ -166,19 +167,11 @@ fn replace<T: Copy>(
         try_reserve_exact(&mut all_addresses, kept + addresses.len())?;
         try_reserve_exact(&mut all_values, kept + addresses.len())?;
         let mut reached = reached.into_iter().peekable();
-        let mut new = addresses.iter().zip(&values).peekable();
-        for (ordinal, (&address, &value)) in old.positions.iter().zip(&*old.values).enumerate() {
-            if reached.next_if_eq(&ordinal).is_some() {
-                continue;
-            }
-            while let Some((&address, &value)) = new.next_if(|(new, _)| **new < address) {
-                all_addresses.push(address);
-                all_values.push(value);
-            }
-            all_addresses.push(address);
-            all_values.push(value);
-        }
-        for (&address, &value) in new {
+        let entries = old.positions.iter().zip(&*old.values).enumerate();
+        let kept = entries.filter(|(ordinal, _)| reached.next_if_eq(ordinal).is_none());
+        let new = addresses.iter().zip(&values);
+        let all = kept.map(|(_, entry)| entry).merge_by(new, |(old, _), (new, _)| old <= new);
+        for (&address, &value) in all {
             all_addresses.push(address);
             all_values.push(value);
         }

@@ -1,7 +1,7 @@
 //! Dense results of sparse expressions: filled, then written where there are entries.
 
 use super::densely::MOST;
-use super::{evaluate, stored_count};
+use super::{all_stored, evaluate};
 use crate::error::Result;
 use crate::expr::elements::write_part;
 use crate::expr::node::{Node, Tree};
@@ -63,7 +63,7 @@ pub(in crate::expr) fn assign_sparsely<T: Copy + Send + Sync>(
 
 /// Whether there are sparse leaves and no others, and their views have few entries among many elements.
 pub(in crate::expr) fn worthwhile(e: &dyn Tree, len: usize) -> bool {
-    if len <= eval::UNPLANNED_ELEMENTS || !stored_count(e).1 {
+    if len <= eval::UNPLANNED_ELEMENTS || !all_stored(e) {
         return false;
     }
     let (mut leaves, mut least) = (0, 0_usize);
@@ -88,7 +88,7 @@ pub(crate) fn goes_by_entries<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Sh
         return true;
     }
     let len = shape.count().unwrap_or(usize::MAX);
-    let mut by_entries = len > 0 && stored_count(e).1;
+    let mut by_entries = len > 0 && all_stored(e);
     if by_entries {
         e.leaves(&mut |leaf| {
             let (stored, entries) = (leaf.stored(), leaf.stored_in(len));

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, SparseFlaw, StorageError};
 use crate::expr::Stop;
 use crate::expr::leaf::{Bound, LeafCursor};
 use crate::kernel::{Kernel, Local, dispatch, prefetch_span};
-use crate::map::Plane;
+use crate::map::{AddressMap, Plane};
 use crate::memory::{AlignedVec, owned, try_reserve_exact};
 use crate::tensor::stored::Entries;
 use std::borrow::Cow;
@@ -142,55 +142,34 @@ impl<'a, T: Copy + Send + Sync> StoredLeaf<'a> for LeafCursor<'a, T> {
                 );
             }
             (Some(Opened::Dense { map, fiber, step }), _) => {
-                let plane = self.memory.slice().zip(map.plane());
-                if let Some((slice, plane)) = plane.filter(|_| *fiber == 1) {
-                    gather(slice, plane, block.positions, &mut self.scratch)?;
-                    self.bound = Bound::Scratch { stride: count };
-                    return Ok(());
-                }
-                let (group, first) = block.group.unwrap_or((block.positions, 0));
-                let in_fibers = self.memory.slice().filter(|_| *fiber > 1 && *step == 1);
-                if let Some(slice) = in_fibers {
-                    if first == 0 {
-                        self.addresses.clear();
-                        try_reserve_exact(&mut self.addresses, group.len())?;
-                        map.addresses_at(group, &mut self.addresses);
-                    }
-                    let own = self.addresses.get(first..).and_then(|own| own.get(..count));
-                    let (own, &seed) =
-                        own.zip(slice.first()).ok_or_else(|| beyond(0, slice.len()))?;
-                    count *= fiber;
-                    self.scratch.resize(count, seed)?;
-                    let source = (slice, own);
-                    if !dispatch(Fibers { source, fiber: *fiber, out: &mut self.scratch }) {
-                        let highest = own.iter().fold(0, |high, &a| high.max(a));
-                        return Err(beyond(highest.saturating_add(fiber - 1), slice.len()));
-                    }
-                    self.bound = Bound::Scratch { stride: count };
-                    return Ok(());
-                }
+                let (fiber, memory) = (*fiber, self.memory.slice());
+                let (addresses, scratch) = (&mut self.addresses, &mut self.scratch);
                 count *= fiber;
-                self.addresses.clear();
-                try_reserve_exact(&mut self.addresses, count)?;
-                map.addresses_at(block.positions, &mut self.addresses);
-                spread(&mut self.addresses, *fiber, *step);
-                let (Some(&first), storage) = (self.addresses.first(), &*self.storage) else {
-                    return Ok(());
-                };
-                let failed = |source| Stop::Storage { leaf: leaf + 1, source };
-                match self.memory.slice() {
-                    Some(slice) => {
-                        let highest = self.addresses.iter().fold(0, |high, &a| high.max(a));
-                        if highest >= slice.len() {
-                            return Err(beyond(highest, slice.len()));
-                        }
-                        let elements = self.addresses.iter().map(|&address| slice[address]);
-                        self.scratch.refill(elements)?;
+                match (memory, map.plane()) {
+                    (Some(slice), Some(plane)) if fiber == 1 => {
+                        gather(slice, plane, block.positions, scratch)?;
                     }
-                    None => {
-                        let seed = storage.try_read(first).map_err(failed)?;
-                        self.scratch.resize(count, seed)?;
-                        storage.read_at(&self.addresses, &mut self.scratch).map_err(failed)?;
+                    (Some(slice), _) if fiber > 1 && *step == 1 => {
+                        gather_fibers(slice, map, fiber, block, addresses, scratch)?;
+                    }
+                    _ => {
+                        addresses.clear();
+                        try_reserve_exact(addresses, count)?;
+                        map.addresses_at(block.positions, addresses);
+                        spread(addresses, fiber, *step);
+                        let Some(&first) = addresses.first() else { return Ok(()) };
+                        let failed = |source| Stop::Storage { leaf: leaf + 1, source };
+                        if let Some(slice) = memory {
+                            let highest = addresses.iter().fold(0, |high, &a| high.max(a));
+                            if highest >= slice.len() {
+                                return Err(beyond(highest, slice.len()));
+                            }
+                            scratch.refill(addresses.iter().map(|&address| slice[address]))?;
+                        } else {
+                            let seed = self.storage.try_read(first).map_err(failed)?;
+                            scratch.resize(count, seed)?;
+                            self.storage.read_at(addresses, scratch).map_err(failed)?;
+                        }
                     }
                 }
             }
@@ -282,6 +261,31 @@ impl<'f, T: Copy, S: Source<'f, T>> Fibers<'f, T, S> {
         }
         next
     }
+}
+
+/// Reads the fibers at the positions of a block, the elements of each of which are neighbours in memory.
+fn gather_fibers<T: Copy>(
+    slice: &[T],
+    map: &AddressMap,
+    fiber: usize,
+    block: &Block<'_>,
+    addresses: &mut Vec<usize>,
+    out: &mut AlignedVec<T>,
+) -> Result<(), Stop> {
+    let (group, first) = block.group.unwrap_or((block.positions, 0));
+    if first == 0 {
+        addresses.clear();
+        try_reserve_exact(addresses, group.len())?;
+        map.addresses_at(group, addresses);
+    }
+    let own = addresses.get(first..).and_then(|own| own.get(..block.positions.len()));
+    let (own, &seed) = own.zip(slice.first()).ok_or_else(|| beyond(0, slice.len()))?;
+    out.resize(own.len() * fiber, seed)?;
+    if dispatch(Fibers { source: (slice, own), fiber, out }) {
+        return Ok(());
+    }
+    let highest = own.iter().fold(0, |high, &a| high.max(a));
+    Err(beyond(highest.saturating_add(fiber - 1), slice.len()))
 }
 
 /// Addresses of the first elements of fibers become those of all, for which there is room.
