@@ -1,6 +1,8 @@
 //! Operations with one ragged result that are not computed yet.
 
-use super::expr::{Ahead, IntoRagged, LazyRagged, PairsRagged, RaggedExpr, RaggedRows};
+use super::expr::{
+    Ahead, IntoRagged, LazyRagged, PairsRagged, RaggedExpr, RaggedRows, ragged_operands,
+};
 use super::form::{Extent, Form};
 use super::joint::Joint;
 use super::leaves::{Computed, computed};
@@ -241,23 +243,11 @@ impl<C: RaggedCompute> RaggedRows for PendingRagged<C> {
     }
 }
 
-impl<C: RaggedCompute> IntoRagged for DeferredRagged<C> {
-    type Elem = C::Elem;
-    type Expr = PendingRagged<C>;
-
-    fn into_ragged_expr(self) -> PendingRagged<C> {
-        let shared = self.shared();
-        PendingRagged { operation: self.operation, shared, ones: 0 }
-    }
-}
-
-impl<'a, C: RaggedCompute> IntoRagged for &'a DeferredRagged<C> {
-    type Elem = C::Elem;
-    type Expr = PendingRagged<&'a C>;
-
-    fn into_ragged_expr(self) -> PendingRagged<&'a C> {
-        PendingRagged { operation: &self.operation, shared: self.shared(), ones: 0 }
-    }
+ragged_operands! {
+    [C: RaggedCompute] DeferredRagged<C>: C::Elem => PendingRagged<C>,
+        |x| PendingRagged { shared: x.shared(), operation: x.operation, ones: 0 };
+    ['a, C: RaggedCompute] &'a DeferredRagged<C>: C::Elem => PendingRagged<&'a C>,
+        |x| PendingRagged { shared: x.shared(), operation: &x.operation, ones: 0 };
 }
 
 pairs! {

@@ -155,22 +155,25 @@ impl<E: RaggedExpr> IntoRagged for E {
     }
 }
 
-impl<E: RaggedExpr> IntoRagged for LazyRagged<E> {
-    type Elem = E::Elem;
-    type Expr = E;
+/// Types that stand as operands: of each that of the elements, and the expression it becomes.
+macro_rules! ragged_operands {
+    ($([$($of:tt)*] $type:ty: $Elem:ty => $Expr:ty, |$x:ident| $become:expr;)*) => { $(
+        impl<$($of)*> IntoRagged for $type {
+            type Elem = $Elem;
+            type Expr = $Expr;
 
-    fn into_ragged_expr(self) -> E {
-        self.0
-    }
+            fn into_ragged_expr(self) -> $Expr {
+                let $x = self;
+                $become
+            }
+        }
+    )* };
 }
+pub(super) use ragged_operands;
 
-impl<'a, E: RaggedExpr> IntoRagged for &'a LazyRagged<E> {
-    type Elem = E::Elem;
-    type Expr = E::Ref<'a>;
-
-    fn into_ragged_expr(self) -> E::Ref<'a> {
-        self.0.by_ref()
-    }
+ragged_operands! {
+    [E: RaggedExpr] LazyRagged<E>: E::Elem => E, |x| x.0;
+    ['a, E: RaggedExpr] &'a LazyRagged<E>: E::Elem => E::Ref<'a>, |x| x.0.by_ref();
 }
 
 pairs! {

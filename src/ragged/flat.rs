@@ -216,10 +216,7 @@ impl<S: Reader> Reader for Rows<S> {
     }
 
     fn as_slice(&self) -> Option<&[S::Elem]> {
-        match &self.0 {
-            Kind::Direct(storage) => storage.as_slice(),
-            Kind::ByRow(_) => None,
-        }
+        self.direct()?.as_slice()
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
@@ -252,24 +249,15 @@ impl<S: Reader> Reader for Rows<S> {
     }
 
     fn stored(&self) -> Option<&dyn Stored<Elem = S::Elem>> {
-        match &self.0 {
-            Kind::Direct(storage) => storage.stored(),
-            Kind::ByRow(_) => None,
-        }
+        self.direct()?.stored()
     }
 
     fn blocks(&self) -> Option<&dyn Blocks<Elem = S::Elem>> {
-        match &self.0 {
-            Kind::Direct(storage) => storage.blocks(),
-            Kind::ByRow(_) => None,
-        }
+        self.direct()?.blocks()
     }
 
     fn entries_below(&self) -> Option<usize> {
-        match &self.0 {
-            Kind::Direct(storage) => storage.entries_below(),
-            Kind::ByRow(_) => None,
-        }
+        self.direct()?.entries_below()
     }
 
     fn box_depth(&self) -> usize {
@@ -280,8 +268,16 @@ impl<S: Reader> Reader for Rows<S> {
     }
 }
 
-/// How an operand is read, in words.
 impl<S> Rows<S> {
+    /// The storage of an operand that is read where it lies.
+    fn direct(&self) -> Option<&S> {
+        match &self.0 {
+            Kind::Direct(storage) => Some(storage),
+            Kind::ByRow(_) => None,
+        }
+    }
+
+    /// How an operand is read, in words.
     pub(super) fn words(&self) -> &'static str {
         match &self.0 {
             Kind::Direct(_) => "where it lies",

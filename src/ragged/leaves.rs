@@ -1,6 +1,6 @@
 //! Leaves of ragged expressions.
 
-use super::expr::{Ahead, IntoRagged, RaggedExpr, RaggedRows};
+use super::expr::{Ahead, IntoRagged, RaggedExpr, RaggedRows, ragged_operands};
 use super::form::{Extent, Form};
 use super::joint::Joint;
 use super::rows::Rows;
@@ -167,56 +167,11 @@ impl<E: Expr> RaggedRows for Lazy<E> {
     }
 }
 
-impl<'a, S: Reader> IntoRagged for &'a Ragged<S> {
-    type Elem = S::Elem;
-    type Expr = Ragged<&'a S>;
-
-    fn into_ragged_expr(self) -> Ragged<&'a S> {
-        self.view()
-    }
-}
-
-impl<S: Reader> IntoRagged for Tensor<S> {
-    type Elem = S::Elem;
-    type Expr = Ragged<S>;
-
-    fn into_ragged_expr(self) -> Ragged<S> {
-        self.into_ragged()
-    }
-}
-
-impl<'a, S: Reader> IntoRagged for &'a Tensor<S> {
-    type Elem = S::Elem;
-    type Expr = Ragged<&'a S>;
-
-    fn into_ragged_expr(self) -> Ragged<&'a S> {
-        self.as_ragged()
-    }
-}
-
-impl<'a, E: Expr> IntoRagged for &'a Lazy<E> {
-    type Elem = E::Elem;
-    type Expr = Lazy<E::Ref<'a>>;
-
-    fn into_ragged_expr(self) -> Lazy<E::Ref<'a>> {
-        Lazy(self.0.by_ref())
-    }
-}
-
-impl<C: Compute> IntoRagged for Deferred<C> {
-    type Elem = C::Elem;
-    type Expr = Lazy<Pending<C>>;
-
-    fn into_ragged_expr(self) -> Lazy<Pending<C>> {
-        self.lazy()
-    }
-}
-
-impl<'a, C: Compute> IntoRagged for &'a Deferred<C> {
-    type Elem = C::Elem;
-    type Expr = Lazy<Pending<&'a C>>;
-
-    fn into_ragged_expr(self) -> Lazy<Pending<&'a C>> {
-        Lazy(self.into_expr())
-    }
+ragged_operands! {
+    ['a, S: Reader] &'a Ragged<S>: S::Elem => Ragged<&'a S>, |x| x.view();
+    [S: Reader] Tensor<S>: S::Elem => Ragged<S>, |x| x.into_ragged();
+    ['a, S: Reader] &'a Tensor<S>: S::Elem => Ragged<&'a S>, |x| x.as_ragged();
+    ['a, E: Expr] &'a Lazy<E>: E::Elem => Lazy<E::Ref<'a>>, |x| Lazy(x.0.by_ref());
+    [C: Compute] Deferred<C>: C::Elem => Lazy<Pending<C>>, |x| x.lazy();
+    ['a, C: Compute] &'a Deferred<C>: C::Elem => Lazy<Pending<&'a C>>, |x| Lazy(x.into_expr());
 }
