@@ -156,7 +156,7 @@ impl<T: Copy + Send + Sync> Ragged<Vec<T>> {
     pub fn from_nested<N: NestedRows<Item = T>>(
         nested: impl IntoIterator<Item = N>,
     ) -> Result<Self> {
-        let (mut ends, mut items) = (vec![Vec::new(); N::DEPTH], Vec::new());
+        let (mut ends, mut items) = (vec![vec![0]; N::DEPTH], Vec::new());
         let mut lead = 0;
         for rows in nested {
             rows.put(&mut ends, &mut items)?;
@@ -165,9 +165,7 @@ impl<T: Copy + Send + Sync> Ragged<Vec<T>> {
         let (mut levels, mut above): (SmallVec<[Level; 1]>, usize) = (SmallVec::new(), 1);
         for (number, ends) in ends.into_iter().enumerate() {
             let extents = if number == 0 { smallvec![lead] } else { SmallVec::new() };
-            let mut numbers = try_with_capacity(ends.len() + 1)?;
-            numbers.extend(std::iter::once(0).chain(ends));
-            let offsets = Offsets::new(numbers)?;
+            let offsets = Offsets::new(ends)?;
             let next = offsets.last();
             levels.push(Level { above, extents, bounds: Bounds::Offsets(offsets) });
             above = next;

@@ -98,8 +98,9 @@ pub(super) fn join(a: &Form, b: &Form, argument: usize, stretch: Stretch) -> Res
                 *place = Places::First;
             }
         }
-        let rows = Meeting { own, places: places.each_ref(), items, axis, argument, stretch };
-        let next = rows.join(kind, &joined)?;
+        let (front, places_of) = (&joined[..], places.each_ref());
+        let meeting = Meeting { own, places: places_of, items, front, axis, argument, stretch };
+        let next = meeting.join(kind)?;
         let lengths = Lengths::of(&next, items);
         items = lengths.total()?;
         if last != Some(axis) {
@@ -112,26 +113,28 @@ pub(super) fn join(a: &Form, b: &Form, argument: usize, stretch: Stretch) -> Res
 }
 
 /// Where two operands meet along an axis.
-pub(super) struct Meeting<'m> {
-    pub(super) own: [Option<&'m Axis>; 2],
-    pub(super) places: [&'m Places; 2],
+struct Meeting<'m> {
+    own: [Option<&'m Axis>; 2],
+    places: [&'m Places; 2],
     /// Rows of the result.
-    pub(super) items: usize,
-    pub(super) axis: usize,
-    pub(super) argument: usize,
-    pub(super) stretch: Stretch,
+    items: usize,
+    /// The axes of the result in front.
+    front: &'m [Axis],
+    axis: usize,
+    argument: usize,
+    stretch: Stretch,
 }
 
 impl Meeting<'_> {
-    pub(super) fn join(&self, kind: Extent, front: &[Axis]) -> Result<Axis> {
+    fn join(&self, kind: Extent) -> Result<Axis> {
         let [a, b] = self.own;
         if let Extent::Fixed(extent) = kind {
-            self.check(extent, front)?;
+            self.check(extent)?;
             return Ok(Axis::Fixed(extent));
         }
         let (rows, places) = match [a, b] {
             [Some(Axis::Var(a)), Some(Axis::Var(b))] => {
-                return self.lengths(a, b, front).map(Axis::Var);
+                return self.lengths(a, b).map(Axis::Var);
             }
             [Some(Axis::Var(a)), _] => (a, self.places[0]),
             [_, Some(Axis::Var(b))] => (b, self.places[1]),
@@ -145,18 +148,18 @@ impl Meeting<'_> {
         }))
     }
 
-    pub(super) fn refused(&self, row: usize, found: [usize; 2], front: &[Axis]) -> Error {
+    fn refused(&self, row: usize, found: [usize; 2]) -> Error {
         Error::RaggedOperands {
             argument: self.argument,
             items: found[1],
             so_far: found[0],
-            row: path(front, front.len(), row),
+            row: path(self.front, self.front.len(), row),
             axis: self.axis,
         }
     }
 
     /// Rows that meet an extent have it, or are stretched.
-    pub(super) fn check(&self, extent: usize, front: &[Axis]) -> Result<()> {
+    fn check(&self, extent: usize) -> Result<()> {
         let length = |own: Option<&Axis>, places: &Places, row| match own {
             Some(Axis::Var(rows)) => rows.length(places.at(row)),
             _ => extent,
@@ -171,14 +174,14 @@ impl Meeting<'_> {
             let fits =
                 |&length: &usize| length == extent || length == 1 && self.stretch == Stretch::Rows;
             if !found.iter().all(fits) {
-                return Err(self.refused(row, found, front));
+                return Err(self.refused(row, found));
             }
         }
         Ok(())
     }
 
     /// Joint lengths of rows.
-    pub(super) fn lengths(&self, a: &Offsets, b: &Offsets, front: &[Axis]) -> Result<Offsets> {
+    fn lengths(&self, a: &Offsets, b: &Offsets) -> Result<Offsets> {
         let [in_a, in_b] = self.places;
         let straight = matches!((in_a, in_b), (Places::Same, Places::Same));
         if straight && a.has_lengths_of(b) {
@@ -194,7 +197,7 @@ impl Meeting<'_> {
                 (x, y) if x == y => x,
                 (1, y) if stretches => y,
                 (x, 1) if stretches => x,
-                found => return Err(self.refused(row, found.into(), front)),
+                found => return Err(self.refused(row, found.into())),
             };
             as_a &= length == of_a;
             as_b &= length == of_b;

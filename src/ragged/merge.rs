@@ -28,27 +28,22 @@ impl<S> Ragged<S> {
         let level = &mut shown.levels[number];
         let together = level.extents.pop().unwrap_or(1);
         let rows = level.above * level.width();
-        let (offsets, items) = match &level.bounds {
+        let shown = match &level.bounds {
             Bounds::Offsets(offsets) => {
                 let numbers = list((0..rows + 1).map(|row| offsets.number(row * together)))?;
-                (Offsets::new(numbers)?, None)
+                level.bounds = Bounds::Offsets(Offsets::new(numbers)?);
+                Self::of(shown.levels, shown.content)
             }
-            bounds @ Bounds::Views(_) => {
+            bounds => {
                 // Rows may overlap, and have more items than there is memory for.
                 let lens = (0..rows).map(|row| {
-                    let lens =
-                        (row * together..(row + 1) * together).map(|row| bounds.row(row).len);
-                    lens.fold(0, usize::saturating_add)
+                    let each = row * together..(row + 1) * together;
+                    each.map(|row| bounds.row(row).len).fold(0, usize::saturating_add)
                 });
                 let offsets = Offsets::from_lengths(lens)?;
                 let items = items_of(bounds.runs(), offsets.last())?;
-                (offsets, Some(items))
+                shown.with_rows(number, offsets, items)?
             }
-        };
-        level.bounds = Bounds::Offsets(offsets);
-        let shown = match items {
-            None => Self::of(shown.levels, shown.content),
-            Some(items) => shown.regathered(number, items)?,
         };
         if is_first { shown.all_as_fixed(0, 0) } else { Ok(shown) }
     }
@@ -98,9 +93,10 @@ impl<S> Ragged<S> {
         let bounds = &shown.levels[number].bounds;
         let rows = bounds.rows();
         shown.levels[number].bounds = match bounds {
-            Bounds::Offsets(offsets) => Bounds::Offsets(Offsets::new(list(
-                (0..rows + 1).map(|k| offsets.number(k) * extent),
-            )?)?),
+            Bounds::Offsets(offsets) => {
+                let numbers = list((0..rows + 1).map(|k| offsets.number(k) * extent))?;
+                Bounds::Offsets(Offsets::new(numbers)?)
+            }
             Bounds::Views(views) => {
                 // Rows without items may start anywhere.
                 let scaled = |all: &[usize]| list(all.iter().map(|&k| k.saturating_mul(extent)));

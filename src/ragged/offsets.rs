@@ -303,14 +303,10 @@ impl Offsets {
         (&self.table, self.rows.start, self.base)
     }
 
-    /// Whether the same table is meant, which is known without a look at the numbers.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.table.same(&other.table) && self.rows == other.rows
-    }
-
     /// Whether all rows have the same lengths.
     pub(super) fn has_lengths_of(&self, other: &Self) -> bool {
-        self.is_same(other)
+        // Of the same table it is known without a look at the numbers.
+        self.table.same(&other.table) && self.rows == other.rows
             || self.rows() == other.rows()
                 && with_slice!(&self.table, a => {
                     let a = a.get(self.rows.start..self.rows.end + 1).unwrap_or(&[]);

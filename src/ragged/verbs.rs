@@ -135,7 +135,10 @@ macro_rules! ragged_views {
             /// assert_eq!(r.move_axis(3, 2)?.form()?.to_string(), "1 * var * 3 * 2");
             /// # Ok::<(), lensor::Error>(())
             /// ```
-            move_axis(from: usize, to: usize) => |shown| shown.axis_moved(from, to);
+            move_axis(from: usize, to: usize) => |shown| shown.reordered([from, to], |order| {
+                let axis = order.remove(from);
+                order.insert(to, axis);
+            });
             /// Exchanges two axes.
             ///
             /// # Errors
@@ -150,7 +153,7 @@ macro_rules! ragged_views {
             /// assert_eq!(r.swap_axes(2, 3)?.form()?.to_string(), "1 * var * 3 * 2");
             /// # Ok::<(), lensor::Error>(())
             /// ```
-            swap_axes(a: usize, b: usize) => |shown| shown.axes_swapped(a, b);
+            swap_axes(a: usize, b: usize) => |shown| shown.reordered([a, b], |order| order.swap(a, b));
             /// Merges an axis with the one in front. The result is var if one of them is, but fixed where it is axis 0.
             ///
             /// # Errors

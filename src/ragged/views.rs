@@ -235,20 +235,15 @@ impl<S> Ragged<S> {
         Ok(shown)
     }
 
-    pub(super) fn axis_moved(self, from: usize, to: usize) -> Result<Self> {
-        self.place(from)?;
-        self.place(to)?;
+    /// The axes in their order, of which two are named, with a change to it.
+    pub(super) fn reordered(
+        self,
+        named: [usize; 2],
+        change: impl FnOnce(&mut Vec<usize>),
+    ) -> Result<Self> {
+        named.into_iter().try_for_each(|axis| self.place(axis).map(drop))?;
         let mut order: Vec<usize> = (0..self.rank()).collect();
-        let axis = order.remove(from);
-        order.insert(to, axis);
-        self.transposed(&order)
-    }
-
-    pub(super) fn axes_swapped(self, a: usize, b: usize) -> Result<Self> {
-        self.place(a)?;
-        self.place(b)?;
-        let mut order: Vec<usize> = (0..self.rank()).collect();
-        order.swap(a, b);
+        change(&mut order);
         self.transposed(&order)
     }
 }
