@@ -8,6 +8,7 @@ use crate::expr::Expr;
 use crate::map::AddressMap;
 use crate::ops::cores::{self, Arrangement, Calls, Cut, Operand, Row, Source, Work};
 use crate::shape::Shape;
+use crate::tensor::inverse;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -193,13 +194,9 @@ pub(super) fn result_map(fit: &Fit, k: usize) -> Result<AddressMap> {
         return AddressMap::of_shape(&fit.shapes[k]);
     }
     let extents = fit.loops.iter().copied().chain(output.present());
-    let mut map = AddressMap::of_shape(&extents.collect())?;
-    for axis in map.rank()..output.order.len() {
-        map = map.insert_axis(axis)?;
-    }
-    let mut places: SmallVec<[usize; 4]> = SmallVec::from_elem(0, output.order.len());
-    output.order.iter().enumerate().for_each(|(from, &axis)| places[axis] = from);
-    map.transpose(&places)
+    let map = AddressMap::of_shape(&extents.collect())?;
+    let map = (map.rank()..output.order.len()).try_fold(map, AddressMap::insert_axis)?;
+    map.transpose(inverse(&output.order))
 }
 
 /// What is done with rows of cores.

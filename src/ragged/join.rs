@@ -7,6 +7,7 @@ use super::levels::{Bounds, Level, levels_of};
 use super::offsets::Offsets;
 use super::views::Place;
 use crate::error::{Error, Result};
+use crate::map::AddressMap;
 use crate::memory::{try_reserve, try_with_capacity};
 use crate::shape::{Align, Shape};
 use crate::storage::{Concat, Reader};
@@ -253,10 +254,7 @@ impl<S> Ragged<S> {
             return Ok(self);
         }
         let content = self.content.rewrite(&mut |map| {
-            (0..ones).try_fold(map, |map, _| {
-                let rank = map.rank();
-                map.insert_axis(rank)
-            })
+            (map.rank()..map.rank() + ones).try_fold(map, AddressMap::insert_axis)
         })?;
         Ok(Self::of(self.levels, content))
     }

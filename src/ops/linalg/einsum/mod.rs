@@ -277,9 +277,7 @@ fn step<'a, T: Arithmetic + 'static>(
                 return Ok((a, Some((b, Added::Products))));
             }
             let mut stretched = a.0.transpose(axes(&a.1, batch.iter().chain(left)))?;
-            for axis in 0..right.len() {
-                stretched = stretched.insert_axis(batch.len() + left.len() + axis)?;
-            }
+            stretched.add_axes(right.len())?;
             let mut other = b.0.transpose(axes(&b.1, batch.iter().chain(right)))?;
             for _ in left {
                 other = other.insert_axis(batch.len())?;
