@@ -138,11 +138,9 @@ impl<E: Expr> RaggedExpr for Lazy<E> {
         })
     }
 
-    fn widened(self, ones: usize) -> Result<Self> {
-        (0..ones).try_fold(self, |e, _| {
-            let rank = e.shape()?.rank();
-            e.insert_axis(rank)
-        })
+    fn widened(mut self, ones: usize) -> Result<Self> {
+        self.add_axes(ones)?;
+        Ok(self)
     }
 }
 

@@ -5,7 +5,7 @@ use super::expressions::{pairs, partner};
 use super::model::{Item, Model, random_kinds, read};
 use crate::support::Random;
 use lensor::ragged::{Ragged, align, concat};
-use lensor::{Align, Error, Tensor};
+use lensor::{Align, Error, Lazy, Tensor};
 use quickcheck::quickcheck;
 
 /// Lists of one axis made longer by items of one element.
@@ -129,6 +129,15 @@ quickcheck! {
         assert_eq!((left - right).eval().map(|r| read(&r)), expected, "{a:?} {b:?}");
         true
     }
+}
+
+#[test]
+fn scalars_meet_first_axes_without_axes_of_their_own() {
+    let r = Ragged::from_nested(vec![vec![1, 2], vec![3]]).unwrap();
+    let (left, right) = align(Align::Left, &r, 10_i32).unwrap();
+    assert_eq!((left + right).to_vec().unwrap(), [11, 12, 13]);
+    let (left, right) = align(Align::Left, &r, Lazy::new(10_i32) + 1).unwrap();
+    assert_eq!((left + right).to_vec().unwrap(), [12, 13, 14]);
 }
 
 #[test]
