@@ -1,22 +1,22 @@
 //! Cores: what an elementary function sees of its arguments.
 
-use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 /// A core of an input: its elements in row-major order.
 ///
 /// It is a slice with a shape: one extent for each axis that the signature names, 1 for an optional one that the
 /// operand lacks.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Core<'c, T> {
-    elements: &'c [T],
     shape: &'c [usize],
+    elements: &'c [T],
 }
 
 /// A core of an output: its elements in row-major order, all of them `T::default()` before each call.
+#[derive(Debug)]
 pub struct CoreMut<'c, T> {
-    elements: &'c mut [T],
     shape: &'c [usize],
+    elements: &'c mut [T],
 }
 
 impl<'c, T> Core<'c, T> {
@@ -115,21 +115,5 @@ impl<T> DerefMut for CoreMut<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         self.elements
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for Core<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Core")
-            .field("shape", &self.shape)
-            .field("elements", &self.elements)
-            .finish()
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for CoreMut<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let elements = &self.elements;
-        f.debug_struct("CoreMut").field("shape", &self.shape).field("elements", elements).finish()
     }
 }

@@ -169,6 +169,7 @@ impl<C: RaggedCompute> DeferredRagged<C> {
 }
 
 /// The result of an operation as an operand.
+#[derive(Clone)]
 pub struct PendingRagged<C: RaggedCompute> {
     operation: C,
     shared: Arc<SharedRows<Kept<C::Elem>>>,
@@ -179,12 +180,6 @@ pub struct PendingRagged<C: RaggedCompute> {
 impl<C: RaggedCompute + Debug> Debug for PendingRagged<C> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_tuple("PendingRagged").field(&self.operation).finish()
-    }
-}
-
-impl<C: RaggedCompute + Clone> Clone for PendingRagged<C> {
-    fn clone(&self) -> Self {
-        Self { operation: self.operation.clone(), shared: self.shared.clone(), ones: self.ones }
     }
 }
 

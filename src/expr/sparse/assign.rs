@@ -6,7 +6,9 @@ use crate::expr::boxed::borrowed;
 use crate::expr::node::Node;
 use crate::expr::{Boxes, Expr, Lazy, boxes_of, moved, selectors};
 use crate::map::AddressMap;
-use crate::memory::{list, push, resize, try_reserve, try_reserve_exact, try_with_capacity};
+use crate::memory::{
+    default_of_fields, list, push, resize, try_reserve, try_reserve_exact, try_with_capacity,
+};
 use crate::shape::{Align, Shape};
 use crate::storage::{Reader, StoredMut, Writer, sort_entries};
 use crate::tensor::stored::{reached, read};
@@ -53,11 +55,7 @@ pub(crate) struct Gathered<T> {
     values: Vec<T>,
 }
 
-impl<T> Default for Gathered<T> {
-    fn default() -> Self {
-        Self { addresses: Vec::new(), values: Vec::new() }
-    }
-}
+default_of_fields!(Gathered<T> { addresses, values });
 
 impl<T: Copy> Gathered<T> {
     /// Keeps those of the elements, in row-major order, of a part of the view that are not the fill value. Tells whether
