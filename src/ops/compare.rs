@@ -116,18 +116,6 @@ where
     all(&pairs, &shape)
 }
 
-/// Why a comparison ends before the last element.
-enum End {
-    Differs,
-    Failed(Error),
-}
-
-impl From<Error> for End {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
 /// Whether an expression is true everywhere; stops at the first piece where it is not. Of sparse operands
 /// all entries are compared, and the fill values once, unless elements are read sooner.
 fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
@@ -141,14 +129,14 @@ fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
         return Ok(all && (elsewhere || count == shape.count()?));
     }
     let most = if lies_transposed(e) { TRANSPOSED } else { PIECE };
-    let done = for_each_box(e, most, &mut |_, piece: &[bool]| {
+    // It ends with an error, or with none where an element does not hold.
+    let done: Result<(), Option<Error>> = for_each_box(e, most, &mut |_, piece: &[bool]| {
         // A loop that ends at the first would not be one of vector instructions.
         let all = piece.iter().fold(true, |all, &holds| all & holds);
-        if all { Ok(()) } else { Err(End::Differs) }
+        if all { Ok(()) } else { Err(None) }
     });
     match done {
         Ok(()) => Ok(true),
-        Err(End::Differs) => Ok(false),
-        Err(End::Failed(error)) => Err(error),
+        Err(error) => error.map_or(Ok(false), Err),
     }
 }
