@@ -137,6 +137,7 @@ fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
     });
     match done {
         Ok(()) => Ok(true),
-        Err(error) => error.map_or(Ok(false), Err),
+        Err(None) => Ok(false),
+        Err(Some(error)) => Err(error),
     }
 }

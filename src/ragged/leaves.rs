@@ -139,7 +139,9 @@ impl<E: Expr> RaggedExpr for Lazy<E> {
     }
 
     fn widened(mut self, ones: usize) -> Result<Self> {
-        self.add_axes(ones)?;
+        if ones > 0 {
+            self.add_axes(ones)?;
+        }
         Ok(self)
     }
 }

@@ -169,10 +169,11 @@ fn replace<T: Copy>(
         let kept = entries.filter(|(ordinal, _)| reached.next_if_eq(ordinal).is_none());
         let new = addresses.iter().zip(&values);
         let all = kept.map(|(_, entry)| entry).merge_by(new, |(old, _), (new, _)| old <= new);
-        for (&address, &value) in all {
+        // Without a call for each, as in a loop over them.
+        all.for_each(|(&address, &value)| {
             all_addresses.push(address);
             all_values.push(value);
-        }
+        });
         old.positions.len()
     };
     storage.splice(first..first.saturating_add(old_count), all_addresses, all_values)
