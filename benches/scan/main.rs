@@ -26,6 +26,9 @@ fn main() {
     rolling_maximum(&mut bench, &data, window);
     rolling_columns(&mut bench, n, &data, n.min(100));
     segments(&mut bench, n, &data);
+    for extent in [4, 8, 32] {
+        short_lanes(&mut bench, extent, &data);
+    }
 }
 
 fn running_sums(bench: &mut Bench, n: usize, axis: usize, data: &[f64]) {
@@ -261,4 +264,60 @@ fn segments(bench: &mut Bench, n: usize, data: &[f64]) {
         naive: &mut || loops(&mut naive),
         ndarray: None,
     });
+}
+
+/// Sums so far, of windows of three and of halves, along many short rows.
+fn short_lanes(bench: &mut Bench, extent: usize, data: &[f64]) {
+    let rows = data.len() / extent;
+    let t = Tensor::from_vec([rows, extent], data.to_vec()).expect("an input");
+    let offsets = [0, extent / 2, extent];
+    let so_far = |row: &[f64], out: &mut [f64]| {
+        let mut sum = 0.0;
+        for (slot, x) in out.iter_mut().zip(row) {
+            sum += x;
+            *slot = sum;
+        }
+    };
+    let windows = |row: &[f64], out: &mut [f64]| {
+        out.iter_mut().zip(row.windows(3)).for_each(|(slot, window)| *slot = window.iter().sum());
+    };
+    let halves = |row: &[f64], out: &mut [f64]| {
+        out.iter_mut()
+            .zip(row.chunks(extent / 2))
+            .for_each(|(slot, half)| *slot = half.iter().sum());
+    };
+    type Sums<'a> = &'a (dyn Fn(&mut Tensor<Vec<f64>>) + Sync);
+    type Each<'a> = &'a (dyn Fn(&[f64], &mut [f64]) + Sync);
+    let cases: [(&str, usize, Sums<'_>, Each<'_>); 3] = [
+        ("cumsum", extent, &|out| t.cumsum(1).assign_to(out).expect("sums"), &so_far),
+        (
+            "windows of 3",
+            extent - 2,
+            &|out| t.rolling(1, 3).sum().assign_to(out).expect("sums"),
+            &windows,
+        ),
+        ("halves", 2, &|out| t.segments(1, offsets).sum().assign_to(out).expect("sums"), &halves),
+    ];
+    for (what, results, sums, each) in cases {
+        let name = format!("{what}/rows of {extent}/f64");
+        if !bench.wants(&name) {
+            continue;
+        }
+        let mut ours = Tensor::full([rows, results], 0.0).expect("an output");
+        let mut naive = vec![0.0; rows * results];
+        let loops = |out: &mut [f64]| {
+            data.chunks(extent).zip(out.chunks_mut(results)).for_each(|(row, out)| each(row, out));
+        };
+        sums(&mut ours);
+        loops(&mut naive);
+        check(&name, ours.storage(), &naive);
+        bench.run(Case {
+            name: &name,
+            bytes: 8 * rows * (extent + results),
+            reach: 1.5,
+            ours: &mut || sums(&mut ours),
+            naive: &mut || loops(&mut naive),
+            ndarray: None,
+        });
+    }
 }
