@@ -1,8 +1,8 @@
 //! Work along one axis: the operand is read block by block, in order, and results are written the same way.
 //!
 //! An operand is seen as `[outer, extent, inner, width]`, with the axis second. If it is the last axis,
-//! every lane is a run of neighbouring elements and is worked on by itself. Otherwise `width` lanes lie
-//! side by side and advance together, a row at a time, so that loops run across them.
+//! every lane is a run of neighbouring elements and is worked on by itself, short ones in one loop. Otherwise
+//! `width` lanes lie side by side and advance together, a row at a time, so that loops run across them.
 
 mod explain;
 mod few;

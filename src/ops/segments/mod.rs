@@ -273,7 +273,10 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
     /// A box of the operand, and how it is cut.
     fn ordered(&self, ranges: &[Range<usize>]) -> Result<Ordered<'_, E>> {
         let (axis, extent) = (self.axis, self.e.shape()?.extent(self.axis)?);
-        let mut e = Lazy(self.e.by_ref()).select(selectors_around(ranges, axis))?;
+        let mut e = Lazy(self.e.by_ref());
+        if !ranges.is_empty() {
+            e = e.select(selectors_around(ranges, axis))?;
+        }
         let mut copied = None;
         let offsets = match self.cut.as_ref().map_err(Error::copy)? {
             Cut::Offsets(offsets) => {

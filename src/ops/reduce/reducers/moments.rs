@@ -1,7 +1,7 @@
 //! Means, variances and covariances.
 
 use super::super::{Reducer, VisitReducer};
-use super::distances::{NARROW, distances, distances_in_column};
+use super::distances::{FEW, NARROW, distances, distances_in_column};
 use super::lanes::{few, in_columns, in_lanes};
 use super::{Filtered, Maybe, SkipNan};
 use crate::dtype::Measure;
@@ -290,7 +290,7 @@ macro_rules! spread {
             fn fold_columns(&self, rows: &[&[T]], _position: usize, states: &mut Vec<Moments>) {
                 let width = rows[0].len();
                 let column = |k: usize| rows.iter().map(move |row| row[k].to_f64());
-                if width < NARROW {
+                if width < NARROW || width * rows.len() <= FEW {
                     states.clear();
                     states.extend((0..width).map(|k| {
                         let base = rows[0][k].to_f64();
