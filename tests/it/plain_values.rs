@@ -49,6 +49,7 @@ fn reducers_are_compared_and_hashed() {
     differ([Covariance::default(), Covariance { ddof: 1 }]);
     differ([SkipNan(Variance::default()), SkipNan(Variance { ddof: 1 })]);
     differ([Filtered(Variance::default()), Filtered(Variance { ddof: 1 })]);
+    differ([SameType(Variance::default()), SameType(Variance { ddof: 1 })]);
     differ([Maybe(Variance::default()), Maybe(Variance { ddof: 1 })]);
     differ([(Sum, Mean, Min, Max)]);
     differ([(Product, ArgMin, ArgMax, PeakToPeak)]);

@@ -42,7 +42,7 @@ impl<W: Writer> Tensor<W> {
     /// assert_eq!(t.to_vec()?, [0, 5, 0, 7, 7, 6]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    #[doc(alias = "scatter")]
+    #[doc(alias = "scatter_nd")]
     pub fn put_at<'a, X>(&mut self, indexes: impl IntoIndexes<'a>, values: X) -> Result<()>
     where
         W::Elem: Pairs<X>,
@@ -65,9 +65,10 @@ impl<W: Writer> Tensor<W> {
     /// values, in row-major order of the list, and becomes what the reducer makes of them. With
     /// [`Sum`](crate::reduce::Sum) that is NumPy's `add.at`. The bits are the same for any number of threads.
     ///
-    /// The results have the type of the elements: sums of integers are those of `i64` and `u64`, cast others. Indexes
-    /// that do not stand in the list keep their elements, and a list without indexes changes nothing. Everything
-    /// is checked and computed before anything is written.
+    /// The results have the type of the elements. So [`Sum`](crate::reduce::Sum) is for `f32`, `f64`, `i64`, `u64` and complex
+    /// numbers; of other integers and of halves it is [`SameType(Sum)`](crate::reduce::SameType), an error where it does not
+    /// fit. Indexes that do not stand in the list keep their elements, and a list without indexes changes nothing.
+    /// Everything is checked and computed before anything is written.
     ///
     /// # Errors
     ///
@@ -83,6 +84,13 @@ impl<W: Writer> Tensor<W> {
     /// assert_eq!(t.to_vec()?, [9.0, 1.0, 3.0]);
     /// t.fold_at((&at,), 5.0, Max)?;
     /// assert_eq!(t.to_vec()?, [9.0, 1.0, 5.0]);
+    ///
+    /// // Whole rows: their numbers as a column, beside a row of all columns.
+    /// let mut sums = Tensor::full([2, 3], 0.0)?;
+    /// let (row, columns) = (Tensor::from(vec![1_usize, 1]), Tensor::iota([1, 3])?);
+    /// let values = Tensor::from_nested([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])?;
+    /// sums.fold_at((&row.insert_axis(1)?, &columns), &values, Sum)?;
+    /// assert_eq!(sums.to_vec()?, [0.0, 0.0, 0.0, 5.0, 7.0, 9.0]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[doc(alias = "add_at")]

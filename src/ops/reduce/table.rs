@@ -6,12 +6,12 @@ macro_rules! named_folds {
     ($methods:ident $($with:tt)*) => {
         $methods! {
             $($with)*
-            /// The sum, added in pairs. Integers are summed exactly; see [`Sum`].
+            /// The sum, added in pairs. Integers are summed exactly, to `i64` or `u64`; see [`Sum`].
             sum: Sum = Sum, [[1_i64, 2], [3, 4]] => [3, 7];
             /// The product. Integers must fit 64 bits; see [`Product`].
             #[doc(alias = "product")]
             prod: Product = Product, [[1_i64, 2], [3, 4]] => [2, 12];
-            /// The arithmetic mean; see [`Mean`].
+            /// The arithmetic mean, of integers in `f64`; see [`Mean`].
             #[doc(alias = "average")]
             mean: Mean = Mean, [[1.0, 2.0], [3.0, 5.0]] => [1.5, 4.0];
             /// The smallest element, NaN if there is one.

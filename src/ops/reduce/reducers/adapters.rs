@@ -1,11 +1,12 @@
 //! Reducers made of others: of some elements only, or with one more step at the end.
 
 use super::super::{Reducer, Undefined};
+use crate::dtype::Cast;
 
 /// The methods of a reducer of elements `T` that are those of another one with the same states: all but `finish` and
-/// `of_count`, which know the type of the results.
+/// `of_count`, which know the type of the results, and of `states` without `undefined`.
 macro_rules! delegate {
-    ($T:ty, $self:ident => $inner:expr) => {
+    (states of $T:ty, $self:ident => $inner:expr) => {
         #[inline]
         fn empty(&$self) -> Option<Self::State> {
             $inner.empty()
@@ -34,11 +35,6 @@ macro_rules! delegate {
         #[inline]
         fn is_idempotent(&$self, x: $T) -> bool {
             $inner.is_idempotent(x)
-        }
-
-        #[inline]
-        fn undefined(&$self, state: &Self::State) -> Option<Undefined> {
-            $inner.undefined(state)
         }
 
         #[inline]
@@ -89,6 +85,14 @@ macro_rules! delegate {
             $inner.fold_columns(rows, position, states);
         }
     };
+    ($T:ty, $self:ident => $inner:expr) => {
+        delegate!(states of $T, $self => $inner);
+
+        #[inline]
+        fn undefined(&$self, state: &Self::State) -> Option<Undefined> {
+            $inner.undefined(state)
+        }
+    };
 }
 
 pub(super) use delegate;
@@ -116,6 +120,44 @@ impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T>, F: Fn(R::Out) -> U + Send + 
 
     fn finish(&self, state: R::State) -> U {
         (self.function)(self.reducer.finish(state))
+    }
+}
+
+/// A reducer whose results are [cast](Cast) to the type of the elements: sums of `i32` are `i32`, not `i64`. One that does
+/// not fit is [`Error::Overflow`](crate::Error::Overflow).
+///
+/// ```
+/// use lensor::Tensor;
+/// use lensor::reduce::{SameType, Sum};
+/// let mut counts = Tensor::full([3], 0_usize)?;
+/// let at = Tensor::from(vec![2, 0, 2]);
+/// counts.fold_at((&at,), 1, SameType(Sum))?;
+/// assert_eq!(counts.to_vec()?, [1, 0, 2]);
+/// # Ok::<(), lensor::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SameType<R>(pub R);
+
+impl<T: Copy + Send + Sync, R: Reducer<T, Out: Cast<T>>> Reducer<T> for SameType<R> {
+    type State = R::State;
+    type Out = T;
+    const COMMUTATIVE: bool = R::COMMUTATIVE;
+    const ASSOCIATIVE: bool = R::ASSOCIATIVE;
+    const POSITIONS: bool = R::POSITIONS;
+    const MOVES: bool = R::MOVES;
+    const SEVERAL: bool = R::SEVERAL;
+
+    delegate!(states of T, self => self.0);
+
+    fn undefined(&self, state: &R::State) -> Option<Undefined> {
+        self.0.undefined(state).or_else(|| {
+            let is_out = || Cast::<T>::is_uncastable(self.0.finish(state.clone()));
+            (<R::Out as Cast<T>>::FAULTS && is_out()).then_some(Undefined::Overflow)
+        })
+    }
+
+    fn finish(&self, state: R::State) -> T {
+        self.0.finish(state).cast_unchecked()
     }
 }
 

@@ -13,7 +13,7 @@ mod products;
 mod sums;
 mod tuples;
 
-pub use adapters::{Filtered, Mapped, SkipNan};
+pub use adapters::{Filtered, Mapped, SameType, SkipNan};
 pub use by_element::Summable;
 pub use extrema::{ArgMax, ArgMin, Max, Min, PeakToPeak};
 pub use maybe::{Maybe, Or};

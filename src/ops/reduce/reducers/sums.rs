@@ -10,8 +10,8 @@ use std::array::from_fn;
 /// The sum, added in pairs: the error grows with the logarithm of the number of elements.
 ///
 /// Integers are summed exactly and given in 64 bits; a sum that does not fit is
-/// [`Error::Overflow`](crate::Error::Overflow). The sum of nothing is 0. See [`CompensatedSum`] for
-/// sums of floats that cancel.
+/// [`Error::Overflow`](crate::Error::Overflow). [`SameType`](crate::reduce::SameType) gives sums the type of the elements.
+/// The sum of nothing is 0. See [`CompensatedSum`] for sums of floats that cancel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Sum;
 

@@ -376,3 +376,22 @@ fn addresses_have_sums() {
     let many = Tensor::from((0..5000_usize).collect::<Vec<_>>());
     assert_eq!(many.sum(..).item(), Ok(4999 * 2500_u64));
 }
+
+/// Results of the type of the elements, or an error where one does not fit.
+#[test]
+fn results_keep_the_type_of_elements() {
+    let t = Tensor::from_nested([[100_i8, 27], [100, 28]]).unwrap();
+    let overflow = |index: &[usize]| Error::Overflow { index: index.to_vec(), target: "i8" };
+    assert_eq!(t.view().slice(0, ..1).unwrap().fold(1, SameType(Sum)).to_vec(), Ok(vec![127_i8]));
+    assert_eq!(t.fold(1, SameType(Sum)).eval().err(), Some(overflow(&[1])));
+    assert_eq!(t.fold(0, SameType(Mean)).to_vec(), Ok(vec![100_i8, 27]));
+    let empty = Tensor::from_vec([2, 0], vec![0_i8; 0]).unwrap();
+    assert_eq!(empty.fold(1, SameType(Sum)).to_vec(), Ok(vec![0_i8, 0]));
+
+    let mut counts = Tensor::full([3], 200_u8).unwrap();
+    let at = Tensor::from(vec![2_usize, 0, 2]);
+    counts.fold_at((&at,), 10, SameType(Sum)).unwrap();
+    let error = counts.fold_at((&at,), 20, SameType(Sum)).unwrap_err();
+    assert_eq!(error, Error::Overflow { index: vec![2], target: "u8" });
+    assert_eq!(counts.to_vec(), Ok(vec![210, 200, 220]));
+}
