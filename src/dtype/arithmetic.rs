@@ -77,6 +77,10 @@ impl RoundTo<half::bf16> for f32 {
 }
 
 /// What a number can be divided by: a number, or a [`Divisor`] made of one.
+#[diagnostic::on_unimplemented(
+    message = "elements of type `{T}` are not divided by `{Self}`",
+    note = "nothing is converted in silence, and integers have sums of `i64` or `u64` and means of `f64`: cast a tensor, `t.cast::<f64>()`, or a scalar, `k as f32`"
+)]
 pub trait DivideBy<T>: Copy + Send + Sync {
     /// `dividend / self`.
     fn divide(self, dividend: T) -> T;

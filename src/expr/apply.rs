@@ -91,7 +91,7 @@ impl<F, A: Operands> Apply<F, A> {
 #[inline]
 fn joint(operands: &impl Operands) -> Result<Shape> {
     let leaves = operands.leaf_count();
-    if leaves <= LEAF_LIMIT { operands.shape() } else { Err(too_many_leaves(leaves)) }
+    if leaves <= LEAF_LIMIT { operands.joint_shape() } else { Err(too_many_leaves(leaves)) }
 }
 
 impl<F, A: fmt::Debug> fmt::Debug for Apply<F, A> {

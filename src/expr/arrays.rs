@@ -26,7 +26,7 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
         self.each_ref().map(|e| e.by_ref())
     }
 
-    fn shape(&self) -> Result<Shape> {
+    fn joint_shape(&self) -> Result<Shape> {
         let (mut shape, mut operands) = (Shape::default(), self.iter().zip(1..));
         operands.try_for_each(|(operand, argument)| join(&mut shape, operand, argument))?;
         Ok(shape)

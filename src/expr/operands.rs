@@ -34,12 +34,12 @@ pub trait Operands: Send + Sync + sealed::Sealed {
     /// Borrows every operand.
     fn by_ref(&self) -> Self::Ref<'_>;
 
-    /// Joint shape.
+    /// Joint shape. Were it called `shape`, the compiler would offer this trait to who asks an array of tensors for one.
     ///
     /// # Errors
     ///
     /// [`Error::Operands`](crate::Error::Operands), with the position of the first that does not align.
-    fn shape(&self) -> Result<Shape>;
+    fn joint_shape(&self) -> Result<Shape>;
 
     /// Calls `visit` with every leaf of every operand.
     #[doc(hidden)]
@@ -75,6 +75,10 @@ pub trait Operands: Send + Sync + sealed::Sealed {
 }
 
 /// A tuple or an array of what can stand as operands.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tuple or array of operands",
+    note = "give one tuple of one to six, `zip_with((&a, &b), |(a, b)| ..)`, or an array if they are of one type, `[&a]` of one alone"
+)]
 pub trait IntoOperands {
     /// Tuple of the element types.
     type Elems: Copy;
@@ -115,7 +119,7 @@ macro_rules! operand_tuples {
             }
 
             #[inline]
-            fn shape(&self) -> Result<Shape> {
+            fn joint_shape(&self) -> Result<Shape> {
                 let mut shape = Shape::default();
                 $(join(&mut shape, &self.$k, $k + 1)?;)*
                 Ok(shape)

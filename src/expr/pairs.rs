@@ -71,7 +71,7 @@ impl<S: Reader> Tensor<S> {
 #[diagnostic::on_unimplemented(
     message = "`{R}` cannot stand beside elements of type `{Self}`",
     label = "the right side is no operand with elements of type `{Self}`",
-    note = "nothing is converted in silence: cast a tensor or expression, `t.cast::<f64>()`, or a scalar, `k as f32`",
+    note = "nothing is converted in silence, and integers have sums of `i64` or `u64` and means of `f64`: cast a tensor or expression, `t.cast::<f64>()`, or a scalar, `k as f32`",
     note = "no value but numbers, `bool` and `char` is an operand: compare with others by `map`, `t.map(|x| x == k)`"
 )]
 pub trait Pairs<R>: Copy + Send + Sync {

@@ -43,6 +43,10 @@ pub trait RaggedOperands: Send + Sync + super::sealed::Operands {
 }
 
 /// A tuple of what can stand as ragged operands.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tuple of ragged operands",
+    note = "give one tuple of one to six, `zip_ragged((&r, &s), |(r, s)| ..)`, `(&r,)` of one alone"
+)]
 pub trait IntoRaggedOperands {
     /// Tuple of the element types.
     type Elems: Copy;

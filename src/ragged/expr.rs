@@ -107,7 +107,7 @@ pub trait IntoRagged {
 /// What can stand on the right of an operator whose left side has elements `Self`.
 #[diagnostic::on_unimplemented(
     message = "`{R}` cannot stand beside ragged elements of type `{Self}`",
-    note = "nothing is converted in silence: cast a tensor or expression, `r.cast::<f64>()`, or a scalar, `k as f32`",
+    note = "nothing is converted in silence, and integers have sums of `i64` or `u64` and means of `f64`: cast a tensor or expression, `r.cast::<f64>()`, or a scalar, `k as f32`",
     note = "no value but numbers, `bool` and `char` is an operand: compare with others by `map`, `r.map(|x| x == k)`"
 )]
 pub trait PairsRagged<R>: Copy + Send + Sync {
