@@ -16,7 +16,9 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! Whole axes are selected by [`Tensor::select`], which takes lists of indexes and masks, too.
+//! A list of numbers for one axis is a tuple of one, `(&list,)`. Whole axes are selected by [`Tensor::select`], which takes
+//! lists of indexes and masks, too: rows at a computed list are `t.select((&rows.to_vec()?, ..))`. To fold at rows, give a
+//! column of their numbers and a row of all columns, see [`Tensor::fold_at`].
 
 mod found;
 mod list;
@@ -140,8 +142,9 @@ pub trait Indexing: IntoExpr + Sized {
     }
 
     /// The elements at a list of indexes, one for each, in a tensor of the shape of the list: see the
-    /// [module](self). A list without indexes gives a tensor without elements, and the index of an operand of rank 0
-    /// has no numbers: `(n, 0)` reads its element `n` times.
+    /// [module](self). So `[0, 1]` is the element of a matrix in row 0 and column 1, not two rows: these are those of
+    /// [`select`](Tensor::select). A list without indexes gives a tensor without elements, and the index of an operand
+    /// of rank 0 has no numbers: `(n, 0)` reads its element `n` times.
     ///
     /// Of an expression of operands in memory all elements are computed first if the list has as many indexes or more:
     /// closures are called for those that the list does not mean, too, but it is no error if one cannot be computed.
@@ -161,7 +164,7 @@ pub trait Indexing: IntoExpr + Sized {
     /// );
     /// # Ok::<(), Error>(())
     /// ```
-    #[doc(alias = "gather")]
+    #[doc(alias = "gather_nd")]
     fn take_at<'a>(self, indexes: impl IntoIndexes<'a>) -> Deferred<TakeAt<'a, Self::Expr>> {
         Deferred::new(TakeAt { operand: Lazy(self.into_expr()), indexes: indexes.into_indexes() })
     }

@@ -142,6 +142,7 @@ impl<W: Writer> Tensor<W> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     #[doc(alias = "put_along_axis")]
+    #[doc(alias = "scatter")]
     pub fn put_along<I, R>(&mut self, axis: usize, indexes: I, values: R) -> Result<()>
     where
         I: IntoExpr<Elem = usize>,

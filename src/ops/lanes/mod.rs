@@ -235,7 +235,8 @@ pub trait Lanes: IntoExpr + Sized {
     }
 
     /// As [`Self::search_sorted`], lane by lane along `axis`: each needle in the sorted lane at the same
-    /// index of the other axes, which stretch to one another.
+    /// index of the other axes, which stretch to one another. Needles have as many axes as this operand: a number to find in
+    /// all rows of a matrix is a tensor of shape `[1, 1]`.
     ///
     /// # Errors
     ///
@@ -346,6 +347,7 @@ pub trait Lanes: IntoExpr + Sized {
     /// # Ok::<(), Error>(())
     /// ```
     #[doc(alias = "take_along_axis")]
+    #[doc(alias = "gather")]
     fn take_along<I>(
         self,
         axis: usize,
