@@ -37,6 +37,8 @@
 //! | `eval`, `to_vec`, `item`, `for_each_box`; what writes: `assign`, `update`, `put_at`, `sort_in_place` .. | `Result` of elements, or of `()` | now |
 //! | what has a shape that elements decide: `extract`, `unique`, `nonzero`, the keys of `group_by`; sparse products: `times_sparse`, `contract` | `Result` of them | now |
 //!
+//! Elements come one by one from [`Tensor::try_iter`], each a `Result`, and rows from [`Tensor::outer_iter`].
+//!
 //! View operations take what they are called on. Operations with a name, such as `sqrt`, `sum` and `sort`, borrow a
 //! tensor that owns its elements, and take views, expressions and deferred operations: `v.view()` keeps one, `t.lazy()`
 //! gives a tensor away.
@@ -115,9 +117,9 @@
 //! # Reductions, scans and lanes
 //!
 //! Folds along axes are methods of [`Reduce`]; they are [`Deferred`]: computed when asked for, fused with the expression
-//! they fold, and operands themselves. A [`Reducer`](reduce::Reducer) of your own brings axes, masks, [scans](scan), [windows](rolling) and
-//! [`segments`] with it. What needs whole [`lanes`] is sorted, searched and picked from along any
-//! axis; [`stencil`] has derivatives and convolutions, [`linalg`] products, [`generate`] ranges and grids.
+//! they fold, and operands themselves. Sums of integers are `i64` or `u64`, means `f64`. A [`Reducer`](reduce::Reducer)
+//! of your own brings axes, masks, [scans](scan), [windows](rolling) and [`segments`] with it. What needs whole
+//! [`lanes`] is sorted, searched and picked from along any axis; [`stencil`] has derivatives and convolutions, [`linalg`] products, [`generate`] ranges and grids.
 //!
 //! ```
 //! use lensor::prelude::*;
@@ -203,6 +205,9 @@
 //! What data can cause is an [`Error`] that carries the numbers involved; what panics says so under
 //! `# Panics`. An operator cannot return an error, so an expression carries it until it is asked for its
 //! shape, a view or its elements.
+//!
+//! `main` prints the error that it returns by `Debug`, with all fields. The sentence is its `Display`: let a function
+//! `run` return it, and `main` say `if let Err(error) = run() { eprintln!("{error}"); }`.
 //!
 //! Memory that cannot be had is [`Error::OutOfMemory`], and what was there is unchanged or partly written, as
 //! after any error. These still abort without memory, as all of Rust does:
