@@ -152,6 +152,9 @@ impl<W: Writer> Tensor<W> {
     /// Replaces the elements of this view by an expression of the old ones, as if those had been
     /// copied first. The expression may borrow other tensors too.
     ///
+    /// `old` is a view, so `old.clone()` copies no elements; what `old.view()` gives cannot leave the closure. An expression
+    /// is returned as one type by [`boxed`](crate::Elementwise::boxed).
+    ///
     /// # Errors
     ///
     /// What `f` returns, and as [`Self::assign`]; this view is unchanged if computing fails. New elements that are not

@@ -21,7 +21,8 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A function of one to six operands where every sparse one of them stores an entry, and `fill` everywhere
-/// else.
+/// else: at the intersection of their entries, not the union. Where entries of one operand alone count, as in a sum or a
+/// maximum, evaluate operators or [`zip_with`](crate::zip_with) by [`Lazy::eval_sparse`](super::Lazy::eval_sparse).
 ///
 /// This is for operators with an annihilator: where an element of one operand decides the result, the
 /// others need not be looked at. A product of zeros in particular, if the others are finite: 0 times NaN
