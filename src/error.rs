@@ -514,7 +514,7 @@ pub enum Error {
         axis: usize,
     },
     /// A list with one item per axis has the wrong length.
-    #[error("expected {expected} {what}, one per axis, found {found}{}", of_indexes(what, *expected))]
+    #[error("expected {expected} {what}, one per axis, found {found}")]
     Rank {
         /// What the list holds.
         what: &'static str,
@@ -1251,15 +1251,6 @@ fn no_wrap(index: i128, extent: usize) -> String {
         }
         (true, _) => ", and negative indexes do not wrap".into(),
         _ => String::new(),
-    }
-}
-
-/// What may have been meant by a list of indexes of the wrong length.
-fn of_indexes(what: &str, rank: usize) -> &'static str {
-    match (what, rank) {
-        ("numbers in each index", 1) => ": a list for one axis is `(&list,)`",
-        ("numbers in each index", 2..) => ": whole rows at a list are those of `select`",
-        _ => "",
     }
 }
 

@@ -660,14 +660,9 @@ fn lists_that_do_not_fit_say_why_and_write_nothing() {
     let three = Tensor::from_vec([1, 3], vec![0, 0, 0]).unwrap();
     let what = "numbers in each index";
     let error = Error::Rank { what, expected: 2, found: 3 };
-    let text = "expected 2 numbers in each index, one per axis, found 3: whole rows at a list are those of `select`";
-    assert_eq!(error.to_string(), text);
+    assert_eq!(error.to_string(), "expected 2 numbers in each index, one per axis, found 3");
     assert_eq!(t.take_at(&three).shape().unwrap_err(), error);
     assert_eq!(t.put_at((0,), 1).unwrap_err(), Error::Rank { what, expected: 2, found: 1 });
-    let (row, list) = (Tensor::from(before.clone()), Tensor::from(vec![0_usize, 5]));
-    let error = row.take_at(&list).eval().unwrap_err();
-    let text = "expected 1 numbers in each index, one per axis, found 2: a list for one axis is `(&list,)`";
-    assert_eq!(error.to_string(), text);
     let scalar = Tensor::full([], 0_usize).unwrap();
     let error = Error::ExpectedRank { expected: 1, shape: vec![] };
     assert_eq!(t.take_at(&scalar).shape().unwrap_err(), error);
