@@ -35,7 +35,7 @@ pub(super) fn assign_in_boxes<C: Compute, W: Writer<Elem = C::Elem>>(
             Error::OutOfMemory { .. } => error,
             // Which error is the first does not depend on the order of boxes.
             _ => match operation.collect(layout.count()) {
-                Ok(_) | Err(Error::OutOfMemory { .. }) => moved(error, ranges),
+                Ok(_) | Err(Error::OutOfMemory { .. }) => error,
                 Err(first) => first,
             },
         })

@@ -100,7 +100,8 @@ pub trait Compute: Send + Sync + Sealed {
         Ok(Boxes::new(self.shape()?, usize::MAX))
     }
 
-    /// Computes the results of one of [`Self::boxes`], a range per axis and whole axes beyond.
+    /// Computes the results of one of [`Self::boxes`], a range per axis and whole axes beyond. Errors of elements have
+    /// their index of the operand, as where all is computed.
     #[doc(hidden)]
     fn eval_box(&self, _ranges: &[Range<usize>]) -> Result<Tensor<Vec<Self::Elem>>> {
         let map = self.layout()?;

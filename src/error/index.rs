@@ -14,6 +14,14 @@ impl Error {
         }
     }
 
+    /// The same, where it is not known which index was asked for.
+    pub(crate) fn without_index(self) -> Self {
+        match self {
+            Self::Storage { source, .. } => Self::Storage { index: None, source },
+            error => error,
+        }
+    }
+
     /// Whether an element of an operand could not be read or computed.
     pub(crate) fn is_of_element(&self) -> bool {
         matches!(self, Self::Storage { .. }) || self.copy().element_index().is_some()

@@ -5,7 +5,7 @@ use super::{
     room, room_of_all, selectors, starts_of_operand,
 };
 use crate::error::{Error, Result};
-use crate::map::{IntoMask, IntoNumbers, Mask};
+use crate::map::{AddressMap, IntoMask, IntoNumbers, Mask};
 use crate::shape::Shape;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -192,13 +192,33 @@ fn for_each_part<T, X>(
     Ok(())
 }
 
-/// The first error of an operand in row-major order, for one that a part of it reported: which is the first does
-/// not depend on the order in which parts are read.
-pub(crate) fn first_error<E: Expr>(whole: &Lazy<E>, error: Error) -> Error {
-    first_fault(whole, &error).unwrap_or(error)
+/// What a view makes of the map of an operand.
+pub(crate) type Way<'v> = &'v dyn Fn(AddressMap) -> Result<AddressMap>;
+
+/// The first error of an operand in row-major order, for one that a view of it reported: which is the first does
+/// not depend on the order in which views are read. If no element fails again, that error, at its index of the operand.
+#[cold]
+pub(crate) fn first_error<E: Expr>(whole: &Lazy<E>, error: Error, view: Way<'_>) -> Error {
+    first_fault(whole, &error).unwrap_or_else(|| of_view(whole, error, view))
 }
 
-/// The same, if there is one.
+/// An error of an element of a view of an operand as that of the operand: at the index that the view brings there, or at
+/// none where that is not known.
+#[cold]
+pub(crate) fn of_view<E: Expr>(whole: &Lazy<E>, mut error: Error, view: Way<'_>) -> Error {
+    let Some(index) = error.element_index() else { return error };
+    let origin = whole.shape().and_then(|shape| {
+        let position = view(AddressMap::of_shape(&shape)?)?.to_local(&*index)?;
+        Ok(shape.unravel(position))
+    });
+    match origin {
+        Ok(origin) => *index = origin.to_vec(),
+        Err(_) => return error.without_index(),
+    }
+    error
+}
+
+/// The first error of an operand in row-major order, if there is one and that one is of an element.
 #[cold]
 pub(crate) fn first_fault<E: Expr>(whole: &Lazy<E>, error: &Error) -> Option<Error> {
     error.is_of_element().then(|| any_fault(whole)).flatten()

@@ -4,7 +4,7 @@ use super::{ELEMENTS_AT_ONCE, MOST_ELEMENTS_AT_ONCE, product};
 use crate::error::Result;
 use crate::expr::{
     Access, Boxed, Expr, Lazy, TRANSPOSED, blocks_at_once, blocks_in_words, check_operand, erased,
-    first_error, for_each_piece, lies_transposed, room, selectors,
+    first_error, for_each_piece, lies_transposed, of_view, room, selectors,
 };
 use crate::map::{AddressMap, Select};
 use crate::shape::{Align, Shape, collect_inline};
@@ -209,8 +209,16 @@ impl Source {
 pub struct Operand<'e, T: Clone> {
     pub(super) source: Source,
     memory: Cow<'e, [T]>,
-    /// What is evaluated otherwise: as it was given, and arranged.
-    views: Option<Box<[Lazy<Boxed<'e, T>>; 2]>>,
+    /// What is evaluated otherwise.
+    views: Option<Box<Views<'e, T>>>,
+}
+
+/// An operand as it was given, and arranged for the loop.
+#[derive(Debug)]
+struct Views<'e, T: Clone> {
+    whole: Lazy<Boxed<'e, T>>,
+    view: Lazy<Boxed<'e, T>>,
+    arrangement: Arrangement,
 }
 
 /// One without cores.
@@ -306,7 +314,8 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         if stretched && calls <= most {
             source.packs();
         }
-        self.views = Some(Box::new([Lazy(whole), Lazy(view)]));
+        let (whole, view, arrangement) = (Lazy(whole), Lazy(view), arrangement.clone());
+        self.views = Some(Box::new(Views { whole, view, arrangement }));
         Ok(())
     }
 
@@ -324,8 +333,9 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
     }
 
     #[inline(never)]
-    fn hold_all(&mut self, [whole, view]: &[Lazy<Boxed<'e, T>>; 2]) -> Result<()> {
-        let held = view.eval().map_err(|error| first_error(whole, error))?;
+    fn hold_all(&mut self, views: &Views<'e, T>) -> Result<()> {
+        let way = |map| views.arrangement.arranged(map, self.source.loops.len());
+        let held = views.view.eval().map_err(|error| first_error(&views.whole, error, &way))?;
         self.memory = Cow::Owned(held.into_storage());
         Ok(())
     }
@@ -333,8 +343,10 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
     /// Evaluates the cores of a box of the loop, unless they are read where they lie.
     #[inline(never)]
     pub(crate) fn read(&self, buffer: &mut Vec<T>, ranges: &[Range<usize>]) -> Result<()> {
-        let Some([_, view]) = self.views.as_deref() else { return Ok(()) };
-        refill(buffer, &view.clone().select(self.source.selectors(ranges))?)
+        let Some(Views { whole, view, arrangement }) = self.views.as_deref() else { return Ok(()) };
+        let (rank, part) = (self.source.loops.len(), || self.source.selectors(ranges));
+        let way = |map| arrangement.arranged(map, rank)?.select(part());
+        refill(buffer, &view.clone().select(part())?).map_err(|error| of_view(whole, error, &way))
     }
 
     /// What is said of its blocks, if it has some, where cores are evaluated for these boxes of the loop, unless all are
@@ -345,7 +357,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
         name: Option<&str>,
         boxes: &mut dyn Iterator<Item = Vec<Range<usize>>>,
     ) -> Result<Vec<String>> {
-        let Some([_, view]) = self.views.as_deref() else { return Ok(Vec::new()) };
+        let Some(Views { view, .. }) = self.views.as_deref() else { return Ok(Vec::new()) };
         if self.source.held {
             return blocks_at_once(view, name);
         }
@@ -357,7 +369,7 @@ impl<'e, T: Copy + Send + Sync> Operand<'e, T> {
     #[cold]
     pub(crate) fn try_all(&self) -> Result<()> {
         match self.views.as_deref() {
-            Some([whole, _]) => for_each_piece(whole, HELD, |_| Ok(())),
+            Some(Views { whole, .. }) => for_each_piece(whole, HELD, |_| Ok(())),
             None => Ok(()),
         }
     }

@@ -81,7 +81,7 @@ impl Indexes<'_> {
         Ok(shape)
     }
 
-    /// One operand for each axis, at the shape of the list, and the last digit of its errors' indexes.
+    /// One operand for each axis, at the shape of the list.
     fn axes(&self, rank: usize, shape: &Shape) -> Result<Vec<BoxExpr<'_, usize>>> {
         let mut axes = try_with_capacity(rank)?;
         for axis in 0..rank {
@@ -89,10 +89,7 @@ impl Indexes<'_> {
                 axes.push(self.operands[axis].clone().stretched(shape)?);
                 continue;
             }
-            let mut selectors = try_with_capacity(shape.rank() + 1)?;
-            selectors.extend(std::iter::repeat_n(Select::All, shape.rank()));
-            selectors.push(Select::Index(axis as isize));
-            axes.push(self.operands[0].clone().select(selectors)?);
+            axes.push(self.operands[0].clone().select(digits_of(shape.rank(), axis)?)?);
         }
         Ok(axes)
     }
@@ -118,7 +115,9 @@ impl Indexes<'_> {
                 let own = elements(part);
                 digits.push(own.map_err(|error| match self.is_together {
                     // The numbers for other axes may come first.
-                    true => first_error(&self.operands[0], of_list(moved(error, &ranges), axis)),
+                    true => first_error(&self.operands[0], error, &|map| {
+                        map.select(digits_of(shape.rank(), axis)?)?.select(selectors(&ranges))
+                    }),
                     false => moved(error, &ranges),
                 })?);
             }
@@ -158,10 +157,10 @@ impl Indexes<'_> {
     }
 }
 
-/// An error of the numbers for one axis as one of the operand that has them for all.
-fn of_list(mut error: Error, axis: usize) -> Error {
-    if let Some(index) = error.element_index() {
-        index.push(axis);
-    }
-    error
+/// The numbers for one axis in a list of this rank that has those for all along its last axis.
+fn digits_of(rank: usize, axis: usize) -> Result<Vec<Select>> {
+    let mut selectors = try_with_capacity(rank + 1)?;
+    selectors.extend(std::iter::repeat_n(Select::All, rank));
+    selectors.push(Select::Index(axis as isize));
+    Ok(selectors)
 }

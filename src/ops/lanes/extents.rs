@@ -1,7 +1,8 @@
 //! Shapes with one axis changed, and axes made one.
 
 use crate::error::{Error, Result};
-use crate::expr::{Boxed, Expr, Lazy, erased, first_fault};
+use crate::expr::{Boxed, Expr, Lazy, erased, first_error};
+use crate::map::AddressMap;
 use crate::ops::reduce::Axes;
 use crate::shape::{Align, Shape};
 use smallvec::SmallVec;
@@ -23,11 +24,20 @@ impl MergedAxes {
     /// An error of the operand in which the axes are one as one of the operand that was given.
     pub(super) fn restored<E: Expr>(&self, a: &Lazy<E>, error: Error) -> Error {
         let Error::EmptyReduction { .. } = error else {
-            let given = self.given(a);
-            return given.ok().and_then(|given| first_fault(&given, &error)).unwrap_or(error);
+            return match self.given(a) {
+                Ok(given) => first_error(&given, error, &|map| self.merged(map)),
+                Err(_) => error.without_index(),
+            };
         };
         let empty = self.axes.iter().copied().find(|&axis| self.shape[axis] == 0);
         Error::EmptyReduction { axis: empty.unwrap_or_default(), shape: self.shape.to_vec() }
+    }
+
+    /// A map with these axes as one.
+    fn merged(&self, map: AddressMap) -> Result<AddressMap> {
+        let others = (0..self.shape.rank()).filter(|axis| !self.axes.contains(axis));
+        let order: SmallVec<[usize; 4]> = others.chain(self.axes.iter().copied()).collect();
+        map.transpose(&order)?.merge_axes(self.axis()..)
     }
 
     /// The operand that was given.
@@ -64,15 +74,9 @@ pub(super) fn merge_last<E: Expr>(a: &mut Lazy<E>, axes: &Axes) -> Result<Merged
     let shape = a.shape()?;
     let rank = shape.rank();
     let mask = axes.mask(rank)?;
-    let of = |chosen: bool| {
-        let mask = &mask;
-        (0..rank).filter(move |&axis| mask[axis] == chosen)
-    };
-    let order: SmallVec<[usize; 4]> = of(false).chain(of(true)).collect();
-    let last = of(false).count();
-    a.change(&mut |map| map.transpose(&order)?.merge_axes(last..))?;
-    let axes: SmallVec<[usize; 1]> = of(true).collect();
-    Ok(MergedAxes { axes, shape })
+    let merged = MergedAxes { axes: (0..rank).filter(|&axis| mask[axis]).collect(), shape };
+    a.change(&mut |map| merged.merged(map))?;
+    Ok(merged)
 }
 
 /// Operands that go together, if there is anything to compute from them.

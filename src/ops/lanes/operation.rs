@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, Explanation, Expr, Lazy, UNPLANNED_ELEMENTS, boxes_along, bytes_read, check_operand,
-    has_entries, selectors, selectors_around, small_in_words,
+    has_entries, moved, selectors_around, small_in_words,
 };
 use crate::kernel::{self, Filled, inner};
-use crate::map::{AddressMap, Select};
+use crate::map::AddressMap;
 use crate::memory::list;
 use crate::ops::along::FewLanes;
 use crate::ops::reduce::Axes;
@@ -170,20 +170,25 @@ where
         self.merged.as_deref().map(|merged| merged.as_ref().map_err(Error::copy)).transpose()
     }
 
+    /// An error of the operand as it is now as one of the operand that was given.
+    fn restored(&self, error: Error) -> Error {
+        match self.merged() {
+            Ok(Some(merged)) => merged.restored(&self.a, error),
+            _ => error,
+        }
+    }
+
     /// The shape of the results, with an axis for those of a lane.
     #[inline(never)]
     fn results(&self) -> Result<Shape> {
-        let merged = self.merged()?;
+        self.merged()?;
         if !O::BESIDE.is_empty() {
             return Ok(self.joint()?.0);
         }
         let shape = self.a.shape()?;
         let extent = shape.extent(self.axis)?;
         let results = self.operation.results()?.unwrap_or(extent);
-        self.operation.check(&shape, self.axis).map_err(|error| match merged {
-            Some(merged) => merged.restored(&self.a, error),
-            None => error,
-        })?;
+        self.operation.check(&shape, self.axis).map_err(|error| self.restored(error))?;
         shape.with_extent(self.axis, results)
     }
 
@@ -221,25 +226,22 @@ where
         Ok((results, Some((a, b.reshape(none)?))))
     }
 
-    /// Computes all results, to a tensor that has the axis of the lanes.
+    /// Computes all results of operands, or of parts that begin where `ranges` do, to a tensor that has the axis of the lanes.
     fn write<'a>(
         &'a self,
         (a, b): (&Lazy<A::Ref<'a>>, &Lazy<B::Ref<'a>>),
+        ranges: &[Range<usize>],
         shape: &Shape,
         out: &mut [O::Elem],
     ) -> Result<()> {
-        if self.operation.is_apart(a, b)? {
-            return self.operation.apart(a, b, out);
-        }
-        let out = &mut Tensor::new(shape, out)?;
         let compute = |lanes: Batch<'_, A::Elem, B::Elem>, out: &mut [O::Elem]| {
             self.operation.compute(&mut <_>::default(), lanes, out)
         };
-        let done = zip_blocks((a, b), self.axis, out, false, compute);
-        done.map_err(|error| match self.merged() {
-            Ok(Some(merged)) => merged.restored(&self.a, error),
-            _ => self.operation.located(error, b),
-        })
+        let done = match self.operation.is_apart(a, b)? {
+            true => self.operation.apart(a, b, out),
+            false => zip_blocks((a, b), self.axis, &mut Tensor::new(shape, out)?, false, compute),
+        };
+        done.map_err(|error| self.restored(moved(self.operation.located(error, b), ranges)))
     }
 }
 
@@ -302,7 +304,7 @@ where
             return inner::overwrite(out, None, |_| Ok(()));
         };
         let before = O::Before::one(&a, &b, self.axis)?;
-        inner::overwrite(out, Some(before), |out| self.write((&a, &b), &shape, out))
+        inner::overwrite(out, Some(before), |out| self.write((&a, &b), &[], &shape, out))
     }
 
     fn collect(&self, count: usize) -> Result<Vec<O::Elem>> {
@@ -312,7 +314,7 @@ where
         let (shape, operands) = self.joint()?;
         let Some((a, b)) = operands.filter(|_| count > 0) else { return Ok(Vec::new()) };
         let mut out = self.before((&a, &b), count)?;
-        self.write((&a, &b), &shape, &mut out)?;
+        self.write((&a, &b), &[], &shape, &mut out)?;
         Ok(out)
     }
 
@@ -330,18 +332,16 @@ where
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<O::Elem>>> {
         let (shape, operands) = self.joint()?;
         let own = ranges.iter().enumerate().filter(|(axis, _)| !self.ones().contains(axis));
-        let ranges: SmallVec<[Range<usize>; 4]> = own.map(|(_, range)| range.clone()).collect();
-        let mut part = selectors(&ranges);
-        if self.operation.keeps_axis() {
-            part = selectors_around(&ranges, self.axis);
-        } else if self.axis <= ranges.len() {
-            part.insert(self.axis, Select::All);
+        let mut ranges: SmallVec<[Range<usize>; 4]> = own.map(|(_, range)| range.clone()).collect();
+        if !self.operation.keeps_axis() && self.axis <= ranges.len() {
+            ranges.insert(self.axis, 0..0);
         }
+        let part = selectors_around(&ranges, self.axis);
         let Some((a, b)) = operands else { return Tensor::new(shape, Vec::new()) };
         let (a, b) = (a.select(&part[..])?, b.select(&part[..])?);
         let results = AddressMap::row_major(&shape)?.select(&part[..])?.shape();
         let mut out = self.before((&a, &b), results.count()?)?;
-        self.write((&a, &b), &results, &mut out)?;
+        self.write((&a, &b), &ranges, &results, &mut out)?;
         let out = Tensor::new(results, out)?;
         let out = if self.operation.keeps_axis() { out } else { out.remove_axis(self.axis)? };
         self.ones().iter().try_fold(out, |out, &axis| out.insert_axis(axis))

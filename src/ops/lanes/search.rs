@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, Elementwise, Explanation, Expr, Lazy, blocks_at_once, bytes_read, check_operand,
-    elements, row_major, selectors,
+    elements, moved, row_major, selectors,
 };
 use crate::kernel::{Filled, inner};
 use crate::memory::{resize, try_with_capacity, zeros};
@@ -124,7 +124,8 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<usize>>> {
         let sorted = elements(&self.sorted)?;
         let needles = Lazy(self.needles.0.by_ref()).select(selectors(ranges))?;
-        needles.map(|x| position(&sorted, x, self.side)).eval()
+        let found = needles.map(|x| position(&sorted, x, self.side)).eval();
+        found.map_err(|error| moved(error, ranges))
     }
 
     fn explain(&self) -> Result<Explanation> {

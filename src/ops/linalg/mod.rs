@@ -184,12 +184,13 @@ impl<A: Expr, B: Expr> MatMul<A, B> {
         }
     }
 
-    /// An error of an element of a view of an operand as that of the operand.
+    /// An error of an element of a view of an operand as that of the operand. Of which one is not known, if no element
+    /// fails again, nor where it stands there, unless the operands are `whole`.
     #[cold]
-    fn of_operands(&self, error: Error) -> Error {
+    fn of_operands(&self, error: Error, whole: bool) -> Error {
         first_fault(&Lazy(erased(&self.a.0)), &error)
             .or_else(|| first_fault(&Lazy(erased(&self.b.0)), &error))
-            .unwrap_or(error)
+            .unwrap_or_else(|| if whole { error } else { error.without_index() })
     }
 }
 
@@ -215,7 +216,11 @@ where
 
     fn fill(&self, out: &mut [MaybeUninit<A::Elem>]) -> Result<Filled> {
         let (a, b, _) = self.stacks()?;
-        stack::fill(&a, &b, out, product).map_err(|error| self.of_operands(error))
+        stack::fill(&a, &b, out, product).map_err(|error| {
+            let is_matrices = |shape: Result<Shape>| shape.is_ok_and(|shape| shape.rank() > 1);
+            let both = is_matrices(self.a.shape()) && is_matrices(self.b.shape());
+            self.of_operands(error, both && self.pairs.is_none())
+        })
     }
 
     /// Matrices of a stack, each whole.
@@ -241,7 +246,7 @@ where
         let (a, b) = (a.select(part(left.rank(), &left))?, b.select(part(right.rank(), &right))?);
         let shape = box_shape(&shape, ranges);
         let data = inner::collect(shape.count()?, |out| stack::fill(&a, &b, out, product));
-        Tensor::new(shape, data.map_err(|error| self.of_operands(error))?)
+        Tensor::new(shape, data.map_err(|error| self.of_operands(error, false))?)
     }
 
     fn explain(&self) -> Result<Explanation> {

@@ -12,10 +12,10 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxed, Boxes, Explanation, Expr, Lazy, Prepare, bytes_read, check_reads, deferred_of_stored,
-    defers, densely, erased, prepared, selectors, small_elements, small_in_words,
+    defers, densely, erased, of_view, prepared, selectors, small_elements, small_in_words,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
-use crate::map::Select;
+use crate::map::{AddressMap, Select};
 
 use crate::shape::Shape;
 use crate::storage::Sparse;
@@ -203,10 +203,13 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
             let own = (!reduced || self.keepdims).then(|| kept.next()).flatten();
             own.filter(|_| !reduced).unwrap_or(Select::All)
         });
-        let e = Lazy(self.e.by_ref()).select(axes.collect::<Vec<_>>())?;
+        let axes = axes.collect::<Vec<_>>();
+        let e = Lazy(self.e.by_ref()).select(&axes[..])?;
         // As the whole is folded, whatever its boxes are.
         let stored = fold::is_sparse(&erased(&self.e));
-        let data = evaluate(&erased(&e.0), stored, &self.axes, self.keepdims, &self.reducer)?;
+        let data = evaluate(&erased(&e.0), stored, &self.axes, self.keepdims, &self.reducer);
+        let way = |map: AddressMap| map.select(&axes[..]);
+        let data = data.map_err(|error| of_view(&Lazy(self.e.by_ref()), error, &way))?;
         Tensor::new(result_shape(&e.shape()?, &self.axes, self.keepdims)?, data)
     }
 

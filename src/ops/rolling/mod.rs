@@ -35,9 +35,10 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, boxes_along, selectors_around,
+    Boxes, Explanation, Expr, IntoExpr, Lazy, box_shape, boxes_along, of_view, selectors_around,
 };
 use crate::kernel::{Filled, inner};
+use crate::map::AddressMap;
 use crate::memory::try_reserve_exact;
 use crate::ops::along::Along;
 use crate::ops::reduce::reducers::*;
@@ -274,10 +275,12 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Rolled<E, R> {
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<R::Out>>> {
-        let part = Lazy(self.e.by_ref()).select(selectors_around(ranges, self.extent.axis))?;
+        let around = selectors_around(ranges, self.extent.axis);
+        let part = Lazy(self.e.by_ref()).select(&around[..])?;
         let shape = box_shape(&self.shape()?, ranges);
-        let data = inner::collect(shape.count()?, |out| self.fill_from(&part, out))?;
-        Tensor::new(shape, data)
+        let data = inner::collect(shape.count()?, |out| self.fill_from(&part, out));
+        let way = |map: AddressMap| map.select(&around[..]);
+        Tensor::new(shape, data.map_err(|error| of_view(&Lazy(self.e.by_ref()), error, &way))?)
     }
 
     fn explain(&self) -> Result<Explanation> {

@@ -22,7 +22,7 @@ pub(crate) use slice::{Way, scan_rows, scan_run};
 use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, boxes_along, selectors};
+use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, boxes_along, moved, selectors};
 use crate::kernel::{Filled, inner};
 use crate::memory::{append, list};
 use crate::ops::along::{Along, FewLanes, Sweep};
@@ -193,8 +193,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Scanned<E, R> {
         let shape = part.shape()?;
         let data = inner::collect(shape.count()?, |out| {
             scan_lanes(&part, self.axis, &self.reducer, self.way, out)
-        })?;
-        Tensor::new(shape, data)
+        });
+        Tensor::new(shape, data.map_err(|error| moved(error, ranges))?)
     }
 
     fn explain(&self) -> Result<Explanation> {

@@ -18,10 +18,10 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, COPIED_BYTES, Explanation, Expr, IntoExpr, Lazy, blocks_at_once, box_shape, boxes_along,
-    elements, first_error, selectors_around,
+    elements, first_error, of_view, selectors_around,
 };
 use crate::kernel::{Filled, inner};
-use crate::map::{IntoNumbers, Select};
+use crate::map::{AddressMap, IntoNumbers, Select};
 use crate::memory::{list, resize, sort_by, try_with_capacity, zeros};
 use crate::ops::along::Along;
 use crate::ops::reduce::reducers::*;
@@ -223,7 +223,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
     }
 
     fn explain(&self) -> Result<Explanation> {
-        let Ordered { e, offsets, keys } = self.ordered(&[])?;
+        let Ordered { e, offsets, keys, .. } = self.ordered(&[])?;
         let (what, blocks) = match (keys, &offsets[..]) {
             (Some(_), _) => {
                 ("segments of a copy, ordered by key,", Some(blocks_at_once(&e, None)?))
@@ -243,6 +243,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Segmented<E, R> {
 /// An operand in which elements that belong together lie side by side, and where to cut it.
 struct Ordered<'o, E: Expr + 'o> {
     e: Lazy<E::Ref<'o>>,
+    /// How they were brought there, unless they lay so.
+    order: Option<Vec<Select>>,
     offsets: Cow<'o, [usize]>,
     /// Keys of the last axis, if they lie side by side only in a copy that is yet to be made.
     keys: Option<&'o [usize]>,
@@ -251,7 +253,7 @@ struct Ordered<'o, E: Expr + 'o> {
 impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
     /// Computes a box of the results.
     fn fill_box(&self, ranges: &[Range<usize>], out: &mut [MaybeUninit<R::Out>]) -> Result<Filled> {
-        let Ordered { e, offsets, keys } = self.ordered(ranges)?;
+        let Ordered { e, order, offsets, keys } = self.ordered(ranges)?;
         let cuts = Cuts { reducer: &self.reducer, offsets: SegmentOffsets::Wide(&offsets) };
         let found = match keys {
             None => Along::new(&e, self.axis)?.fill(&cuts, out),
@@ -263,10 +265,16 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
                 })
             }
         };
-        found.map_err(|error| match self.cut {
-            // Elements are read in another order than that of the operand.
-            Ok(Cut::Keys { .. }) => first_error(&Lazy(self.e.by_ref()), error),
-            _ => error,
+        let way = |map: AddressMap| {
+            map.select(selectors_around(ranges, self.axis))?.select(order.as_deref().unwrap_or(&[]))
+        };
+        found.map_err(|error| {
+            let whole = Lazy(self.e.by_ref());
+            match self.cut {
+                // Elements are read in another order than that of the operand.
+                Ok(Cut::Keys { .. }) => first_error(&whole, error, &way),
+                _ => of_view(&whole, error, &way),
+            }
         })
     }
 
@@ -277,7 +285,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
         if !ranges.is_empty() {
             e = e.select(selectors_around(ranges, axis))?;
         }
-        let mut copied = None;
+        let (mut copied, mut selected) = (None, None);
         let offsets = match self.cut.as_ref().map_err(Error::copy)? {
             Cut::Offsets(offsets) => {
                 check_offsets(offsets, axis, extent)?;
@@ -293,7 +301,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
                 } else {
                     let order = in_order(&list(0..extent)?, keys, &offsets)?;
                     let others = (0..axis).map(|_| Select::All);
-                    e = e.select(others.chain([Select::List(order)]).collect::<Vec<_>>())?;
+                    let order: Vec<_> = others.chain([Select::List(order)]).collect();
+                    e = e.select(&order[..])?;
+                    selected = Some(order);
                 }
                 Cow::Owned(offsets)
             }
@@ -303,7 +313,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
         {
             return Err(Error::EmptySegment { segment, axis });
         }
-        Ok(Ordered { e, offsets, keys: copied })
+        Ok(Ordered { e, order: selected, offsets, keys: copied })
     }
 }
 

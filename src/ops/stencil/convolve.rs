@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxes, Explanation, Expr, FAR, Lazy, blocks_at_once, blocks_in_words, box_shape, bytes_read,
-    erased, first_error, room, row_major,
+    erased, first_error, of_view, room, row_major,
 };
 use crate::kernel::{Components, Filled, Slots, Taps, inner, threads};
-use crate::map::Select;
+use crate::map::{AddressMap, Select};
 use crate::memory::{list, try_with_capacity};
 use crate::ops::products::{Terms, product};
 use crate::shape::Shape;
@@ -53,10 +53,12 @@ where
     /// The kernel in the order in which it meets the elements.
     fn weights(&self) -> Result<Vec<E::Elem>> {
         let mut kernel = Lazy(self.kernel.0.by_ref());
-        for axis in (0..kernel.shape()?.rank()).filter(|_| self.flipped) {
+        let flipped = if self.flipped { kernel.shape()?.rank() } else { 0 };
+        for axis in 0..flipped {
             kernel = kernel.flip(axis)?;
         }
-        let weights = kernel.eval().map_err(|error| first_error(&self.kernel, error))?;
+        let way = |map| (0..flipped).try_fold(map, AddressMap::flip);
+        let weights = kernel.eval().map_err(|error| first_error(&self.kernel, error, &way))?;
         Ok(weights.into_storage())
     }
 
@@ -71,7 +73,9 @@ where
             return Filled::nothing(out);
         }
         let sums = Sums { weights: self.weights()?, ..sums };
-        sums.fill(items, out).map_err(|error| first_error(&self.operand, error))
+        let missing = sums.shape.rank() - sums.result.rank();
+        let way = |map| (0..missing).try_fold(map, |map: AddressMap, _| map.insert_axis(0));
+        sums.fill(items, out).map_err(|error| first_error(&self.operand, error, &way))
     }
 }
 
@@ -283,13 +287,16 @@ where
         let mut slab = Tensor::full(&widths, zero)?;
         // The elements themselves, then the border of one axis after the other.
         if let Some((known, needed)) = self.needed(&items)? {
-            let part = Lazy(self.operand.0.by_ref()).select((needed,))?;
+            let needed = [needed];
+            let way = |map: AddressMap| map.select(&needed[..]);
+            let part = Lazy(self.operand.0.by_ref()).select(&needed[..])?;
             let mut middle = slab.view_mut().slice(0, known)?;
             for axis in 1..self.shape.rank() {
                 let start = self.before[axis];
                 middle = middle.slice(axis, start..start + self.shape[axis])?;
             }
-            part.assign_to(&mut middle)?;
+            let done = part.assign_to(&mut middle);
+            done.map_err(|error| of_view(&self.operand, error, &way))?;
         }
         let mut data = slab.into_storage();
         if self.edge != Border::Zero {

@@ -159,7 +159,8 @@ fn slab<'a, T: Real, E: Expr<Elem = T>>(
 ) -> Result<Slab<'a, T>> {
     let needed = needed::<T>(items, extent);
     let part = Lazy(operand.0.by_ref()).slice(0, needed.clone())?.eval();
-    let data = part.map_err(|error| first_error(operand, error))?.into_storage();
+    let way = |map: AddressMap| map.slice(0, needed.clone());
+    let data = part.map_err(|error| first_error(operand, error, &way))?.into_storage();
     Ok(Slab { data: Cow::Owned(data), first: needed.start })
 }
 

@@ -85,13 +85,8 @@ impl<O> LaneRows<O> {
         O: LaneOperation<X::Elem>,
     {
         let moved = Lazy(content.0.by_ref()).transpose(order)?;
-        let data = expr::elements(&moved).map_err(|mut error| {
-            if let Some(index) = error.element_index() {
-                let own = std::mem::replace(index, vec![0; order.len()]);
-                order.iter().zip(own).for_each(|(&axis, digit)| index[axis] = digit);
-            }
-            error
-        })?;
+        let data = expr::elements(&moved)
+            .map_err(|error| expr::of_view(content, error, &|map| map.transpose(order)))?;
         Lanes::of(items, RowResults::Fixed(1))?.compute(self, others, &data)
     }
 }

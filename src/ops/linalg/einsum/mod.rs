@@ -337,9 +337,10 @@ impl<T: Arithmetic + 'static> Compute for Einsum<'_, T> {
             return fill_all(&Tensor::constant(self.shape()?, zero)?.lazy().0, out);
         }
         self.fill_terms(out).map_err(|error| {
-            // That of an element of a view is told as that of the operand.
+            // That of an element of a view is told as that of the operand; whose it is, is not known if none fails again.
             let mut operands = self.operands.iter();
-            operands.find_map(|operand| first_fault(operand, &error)).unwrap_or(error)
+            let first = operands.find_map(|operand| first_fault(operand, &error));
+            first.unwrap_or_else(|| error.without_index())
         })
     }
 

@@ -5,4 +5,5 @@ mod fails;
 mod kernels;
 mod lies;
 mod long;
+mod once;
 mod panics;
