@@ -2,6 +2,7 @@
 //!
 //! Longer than 400 lines because it is one table of errors.
 
+mod below;
 mod files;
 mod foreign;
 mod gufunc;

@@ -125,7 +125,7 @@ impl Wrong {
             Self::Fault(Fault::Division) => Error::Arithmetic { index },
             Self::Fault(Fault::Cast { value, target }) => Error::Cast { index, value, target },
             Self::Fault(Fault::Overflow { target }) => Error::ElementOverflow { index, target },
-            Self::Storage(source) => Error::Storage { index: Some(index), source },
+            Self::Storage(source) => Error::Storage { index: Some(index), source: source.below() },
         }
     }
 }
@@ -175,7 +175,7 @@ fn error_at(
                 maps.push(stretched.unwrap_or_else(|_| leaf.map.clone()));
             });
             let global = maps.get(leaf).and_then(|map| map.to_global(source.address).next());
-            Error::Storage { index: global.map(|index| index.to_vec()), source }
+            Error::Storage { index: global.map(|index| index.to_vec()), source: source.below() }
         }
         Stop::Fault | Stop::Done => match find(e, suspect, indexes) {
             Ok(Some((index, wrong))) => wrong.at(index),

@@ -101,6 +101,26 @@ impl<S: Reader> Ragged<S> {
         self.get(&path[..])
     }
 
+    /// All elements in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it shrank, [`Error::OutOfMemory`].
+    pub fn to_vec(&self) -> Result<Vec<S::Elem>> {
+        let elements = self.view().shown()?.to_vec();
+        elements.map_err(|error| self.of_content(error))
+    }
+
+    /// An error at an index of the packed content as one of the tensor.
+    fn of_content(&self, mut error: Error) -> Error {
+        if let Some(index) = error.element_index()
+            && let Ok(form) = self.form()
+        {
+            *index = form.content_path(index);
+        }
+        error
+    }
+
     /// Whether the rows have the same lengths and all elements are equal; NaN differs from NaN.
     ///
     /// # Errors
@@ -119,8 +139,11 @@ impl<S: Reader> Ragged<S> {
     where
         S::Elem: PartialEq,
     {
-        let same = self.form()? == other.form()?;
-        Ok(same && self.view().shown()?.try_equal(&other.view().shown()?)?)
+        if self.form()? != other.form()? {
+            return Ok(false);
+        }
+        let equal = self.view().shown()?.try_equal(&other.view().shown()?);
+        equal.map_err(|error| self.of_content(error))
     }
 
     /// Whether elements differ by at most `absolute + relative * |other|`, rows of one item and extents of 1 stretched.

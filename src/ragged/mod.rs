@@ -361,15 +361,6 @@ impl<S: Reader> Ragged<S> {
             }
         }
     }
-
-    /// All elements in row-major order.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it shrank, [`Error::OutOfMemory`].
-    pub fn to_vec(&self) -> Result<Vec<S::Elem>> {
-        self.view().shown()?.to_vec()
-    }
 }
 
 impl<S: Reader> Tensor<S> {

@@ -152,7 +152,7 @@ impl<S: Reader> Reader for PaddedRows<S> {
         let mut element = self.fill;
         self.parts(address, 1, |exists, at, _| {
             if exists {
-                element = self.rows.element(at)?;
+                element = self.rows.element(at).map_err(StorageError::here)?;
             }
             Ok(())
         })?;
@@ -192,7 +192,7 @@ impl<S: Reader> PaddedRows<S> {
             let (now, later) = std::mem::take(&mut rest).split_at_mut(count);
             rest = later;
             if exists {
-                self.rows.run(at, now)
+                self.rows.run(at, now).map_err(StorageError::here)
             } else {
                 now.fill(self.fill);
                 Ok(())

@@ -14,7 +14,8 @@ use std::sync::Arc;
 /// Items that are read at once where storage is not memory.
 pub(super) const PART: usize = 1 << 12;
 
-/// Items of an operand as an evaluation reads them: where they lie, or row by row.
+/// Items of an operand as an evaluation reads them: where they lie, or row by row. What fails below is
+/// [around](StorageError::around) its own error, which an evaluation reports.
 #[derive(Clone)]
 pub struct Rows<S>(pub(super) Kind<S>);
 
@@ -164,7 +165,7 @@ impl<S: Reader> ByRow<S> {
             }
             None => {
                 let read = self.content.storage().try_read(at);
-                read.map_err(|error| StorageError { address, ..error })
+                read.map_err(|error| error.around(address))
             }
         }
     }
@@ -188,7 +189,7 @@ impl<S: Reader> ByRow<S> {
         }
         self.content.storage().read_at(&addresses, out).map_err(|error| {
             let at = addresses.iter().position(|&at| at == error.address);
-            StorageError { address: address(at.unwrap_or(0)), ..error }
+            error.around(address(at.unwrap_or(0)))
         })
     }
 
@@ -209,7 +210,7 @@ impl<S: Reader> ByRow<S> {
         {
             return self.each(place, out.len(), |from, count, at| {
                 self.read_plain(first, from, &mut out[at..at + count])
-                    .map_err(|(error, k)| StorageError { address: address + at + k, ..error })
+                    .map_err(|(error, k)| error.around(address + at + k))
             });
         }
         let mut positions: Vec<usize> =

@@ -3,6 +3,7 @@
 //!
 //! `QUICKCHECK_TESTS` sets how many cases each property sees.
 
+mod addresses;
 mod assign;
 mod chains;
 mod cores;
