@@ -39,7 +39,8 @@ pub struct Cost {
     pub elements: usize,
     /// Elements of the longest call.
     pub longest: usize,
-    /// Blocks that had to be loaded.
+    /// Blocks that came to the cache: those that had to be loaded, and of operations that write those that were stored or
+    /// changed. The printed table calls them `blocks`.
     pub loads: usize,
 }
 
@@ -60,7 +61,7 @@ pub struct CostTable {
 }
 
 impl CostTable {
-    /// Loads of an operation over blocks that there are; `None` if there is no such row.
+    /// [`Cost::loads`] of an operation over blocks that there are; `None` if there is no such row.
     ///
     /// ```
     /// use lensor::conformance::{Model, cost};
@@ -79,7 +80,7 @@ impl fmt::Display for CostTable {
         writeln!(
             f,
             "{:<28} {:>9} {:>11} {:>9} {:>9} {:>9} {:>7}",
-            "operation", "calls", "elements", "longest", "mean", "loads", "ratio"
+            "operation", "calls", "elements", "longest", "mean", "blocks", "ratio"
         )?;
         for row in &self.rows {
             writeln!(
@@ -183,8 +184,8 @@ pub fn cost<R: Reader>(storage: &R, shape: &[usize], model: Model) -> Result<Cos
     Ok(CostTable { blocks: counted.counts.count(), rows: table.rows })
 }
 
-/// As [`cost`], of operations that write: `assign`, `assign transposed`, `update` and `update transposed`. Every
-/// element is what it was afterwards.
+/// As [`cost`], of operations that write: `assign`, `assign transposed`, `update` and `update transposed`. Blocks that are
+/// stored or changed count as those that are loaded do. Every element is what it was afterwards.
 ///
 /// # Errors
 ///

@@ -237,6 +237,9 @@ fn a_table_prints() {
     let text = table.to_string();
     assert_eq!(text.lines().count(), table.rows.len() + 1);
     assert!(text.starts_with("operation") && text.contains("sum of transposed, axis 1"));
+    // Loaded or stored.
+    let heads = text.lines().next().unwrap().split_whitespace();
+    assert!(heads.eq(["operation", "calls", "elements", "longest", "mean", "blocks", "ratio"]));
     assert_eq!(table.ratio("no such row"), None);
     let error = cost(&FromFn::new(24, |k| k), &[5, 6], Model { block: 6, cached: 1 });
     assert!(matches!(error, Err(Error::Length { .. })), "{error:?}");
