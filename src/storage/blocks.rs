@@ -24,7 +24,8 @@ pub type BlockIndex = SmallVec<[usize; 4]>;
 /// `extents` and `block` stay the same and have as many numbers, the product of `extents` is the number of
 /// elements, and no number of `block` is 0; `starts` stay the same, are of these extents, and no farther apart than
 /// `block`, with what they skip. Blocks of one index hold the same elements while `self` is borrowed. Blocks are loaded by several threads at
-/// once. A violation may give wrong numbers or an error, never undefined behaviour.
+/// once. A violation may give wrong numbers or an error, never undefined behaviour. The `conformance` feature tests this
+/// behind a cache of one block: by `check_reader` of a `Chunked` `with_blocks(1)`, or by `check_blocks` of [`BlocksMut`].
 ///
 /// ```
 /// use lensor::prelude::*;
@@ -98,6 +99,9 @@ pub trait Blocks: Send + Sync {
 }
 
 /// Storage in blocks that can be written a block at a time.
+///
+/// A `store` that forgets where the last blocks are cut overwrites others, which no reader sees that has those in its
+/// cache: `conformance::check_blocks` (feature `conformance`) asks the storage itself.
 pub trait BlocksMut: Blocks {
     /// Replaces the elements of a block, which [`Blocks::load`] gives from then on. Different blocks are stored by several
     /// threads at once. A block may be loaded while it is stored, by a thread that waited for a second or more, or within

@@ -1,9 +1,41 @@
 //! Laws of blocks: they have the elements that the storage has.
 
-use super::{Report, Violation};
+use super::{Report, Violation, check_writer};
 use crate::error::StorageError;
 use crate::grid::Sides;
-use crate::storage::{Block, Blocks, Reader};
+use crate::storage::{Block, Blocks, BlocksMut, Chunked, Reader};
+
+/// Checks storage in blocks that can be stored: the laws of [`check_writer`], behind a cache that holds one block, so that
+/// the storage itself is asked what `store` made of all others. Give one of several blocks, of which some are cut by an
+/// edge. Overwrites the elements.
+///
+/// # Errors
+///
+/// The first violation.
+///
+/// ```
+/// use lensor::conformance::check_blocks;
+/// use lensor::storage::BlockMemory;
+/// let mine = BlockMemory::new([5, 9], [4, 4], 0)?;
+/// check_blocks(&mine, &[1, 2, 3])?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn check_blocks<S: BlocksMut>(storage: S, values: &[S::Elem]) -> Result<(), Violation>
+where
+    S::Elem: PartialEq + 'static,
+{
+    let mut report = Report::default();
+    let sides = report.guard("extents", 0, || {
+        let (extents, block) = (storage.extents().to_vec(), storage.block().to_vec());
+        let len = extents.iter().fold(1, |len: usize, &extent| len.saturating_mul(extent));
+        let chunked = Chunked::new(storage).map(|chunked| chunked.with_blocks(1));
+        chunked.map_err(|_| Violation::BlockSides { extents, block, len })
+    });
+    match sides {
+        Some(chunked) => check_writer(&mut chunked?, values),
+        None => super::first(report.violations),
+    }
+}
 
 /// Checks a storage that has blocks: sides, and every element of at most 4096 blocks.
 pub(super) fn check<R: Reader + ?Sized>(

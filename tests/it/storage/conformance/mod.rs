@@ -235,7 +235,7 @@ fn readers_that_lie() {
         IsEmpty in reader => Violation::IsEmpty { .. },
         Unstable in reader => Violation::Unstable { address: 0 },
         Read in reader => Violation::Read { address: 4 },
-        Panic in reader => Violation::Panicked { method: "read", address: 3 },
+        Panic in reader => Violation::Panicked { method: "read", address: 3, .. },
         ErrorAddress in reader => Violation::ErrorAddress { method: "try_read", address: 5, named: 6 },
         ShortSlice in reader => Violation::SliceLen { method: "as_slice", .. },
         Slice in reader => Violation::Slice { method: "as_slice", .. },
