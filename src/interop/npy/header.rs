@@ -118,10 +118,8 @@ impl Header {
         let (start, end) = text_range(bytes)?;
         let truncated = Error::Truncated { expected: end as u64, found: bytes.len() as u64 };
         let fields = parse::parse(bytes.get(..end).ok_or(truncated)?, start)?;
-        let (dtype, order) = element_type(&fields.descr).ok_or(Error::ElementType {
-            expected: "bool, integer, float (a half by feature `half`) or complex (by feature `complex`)",
-            found: fields.descr,
-        })?;
+        let (dtype, order) = element_type(&fields.descr)
+            .ok_or(Error::ElementType { expected: expected_types(), found: fields.descr })?;
         Self::with_offset(dtype, order, fields.fortran, fields.shape, end)
     }
 
@@ -279,6 +277,21 @@ fn descr(dtype: DType, order: ByteOrder) -> String {
         ByteOrder::Big => '>',
     };
     format!("{mark}{}{}", dtype.kind(), dtype.size_bytes())
+}
+
+/// What is read, in words: of what is not, the features that are off.
+fn expected_types() -> &'static str {
+    let has = |kind, bytes| {
+        DType::ALL.iter().any(|dtype| (dtype.kind(), dtype.size_bytes()) == (kind, bytes))
+    };
+    match (has('f', 2), has('c', 8)) {
+        (true, true) => "bool, integer, float or complex",
+        (true, false) => "bool, integer, float or complex (by feature `complex`)",
+        (false, true) => "bool, integer, float (a half by feature `half`) or complex",
+        (false, false) => {
+            "bool, integer, float (a half by feature `half`) or complex (by feature `complex`)"
+        }
+    }
 }
 
 /// The inverse of [`descr`]; `=` stands for the machine's order, and one byte may have any mark.
