@@ -322,7 +322,7 @@ macro_rules! equals_lists {
     ($([$($generics:tt)*] $List:ty;)*) => { $(
         impl<$($generics)*> PartialEq<$List> for Shape {
             fn eq(&self, other: &$List) -> bool {
-                self.extents() == other
+                self.extents() == &other[..]
             }
         }
     )* };
@@ -330,6 +330,7 @@ macro_rules! equals_lists {
 equals_lists! {
     [const N: usize] [usize; N];
     [] [usize];
+    [] &[usize];
     [] Vec<usize>;
 }
 

@@ -14,7 +14,7 @@ fn shapes_are_their_extents() {
         assert_eq!(shape, Shape::from(a.to_vec()));
         assert_eq!(shape, a.iter().copied().collect::<Shape>());
         for b in lists {
-            assert_eq!(shape == *b, a == b);
+            assert_eq!((shape == *b, shape == b), (a == b, a == b));
             let other = Shape::from(b);
             assert_eq!(shape == other, a == b);
             assert_eq!(hash(&shape) == hash(&Shape::from(b)), a == b);

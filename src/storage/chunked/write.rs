@@ -7,6 +7,7 @@ use super::{Ahead, Chunked, Inner};
 use crate::error::{Error, StorageError};
 use crate::memory::list;
 use crate::storage::{BlockIndex, Blocks, BlocksMut, Writer, stepped};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -26,7 +27,7 @@ impl<S: BlocksMut> Saver<S> {
 }
 
 /// A cache that could not be taken off its storage: [`Chunked::into_inner`] gives it back.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[error("the storage cannot be taken from its cache: {error}")]
 pub struct NotStored<S: Blocks>
 where
@@ -37,6 +38,16 @@ where
     /// Why.
     #[source]
     pub error: StorageError,
+}
+
+impl<S: Blocks> fmt::Debug for NotStored<S>
+where
+    S::Elem: 'static,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("NotStored");
+        shown.field("chunked", &self.chunked).field("error", &self.error).finish()
+    }
 }
 
 /// Why; the cache is let go.

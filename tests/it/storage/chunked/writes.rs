@@ -282,6 +282,15 @@ fn what_the_storage_below_holds_back_is_finished() {
     assert_eq!((tensor().get([63]), tensor().get([0]), tensor().get([33])), (Ok(5), Ok(6), Ok(2)));
 }
 
+/// The storage need not be one that prints.
+#[test]
+fn storage_is_taken_from_its_cache() {
+    let mut chunked = Chunked::new(HeldBack::new(64, 8)).unwrap();
+    chunked.try_write(3, 7).unwrap();
+    let storage = chunked.into_inner().unwrap();
+    assert_eq!(storage.below.load(&[0]).unwrap().as_slice().unwrap()[3], 7);
+}
+
 /// However many boxes an assignment is computed in.
 #[test]
 fn writing_ends_once_for_each_assignment() {
