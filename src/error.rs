@@ -606,16 +606,6 @@ pub enum Error {
         /// Extent of the axis.
         extent: usize,
     },
-    /// An axis with fewer elements than a derivative along it takes differences of.
-    #[error("a derivative along axis {axis} needs {needed} elements, found {extent}")]
-    DerivativeExtent {
-        /// Axis of the operand.
-        axis: usize,
-        /// Elements that are needed.
-        needed: usize,
-        /// Extent of the axis.
-        extent: usize,
-    },
     /// A coordinate that is that of a neighbour, where derivatives divide by their distance.
     #[error(
         "coordinate {at} of axis {axis} is that of a neighbour: derivatives divide by their distance"

@@ -48,8 +48,8 @@ pub trait Stencil: IntoExpr + Sized {
     ///
     /// # Errors
     ///
-    /// When it is computed: [`Error::Axis`] if there is no such axis, [`Error::DerivativeExtent`] if it has less than two
-    /// elements (three for [`EdgeOrder::Second`]), [`Error::ListLength`] unless there is one coordinate for each element,
+    /// When it is computed: [`Error::Axis`] if there is no such axis, [`Error::Window`] if it has less than two elements
+    /// (three for [`EdgeOrder::Second`]), [`Error::ListLength`] unless there is one coordinate for each element,
     /// [`Error::RepeatedCoordinate`] if one equals either of the two before it or distances are 0,
     /// [`Error::OutOfMemory`], and what the evaluation of the operand reports.
     ///

@@ -102,9 +102,9 @@ impl<'s, T: Real> Rule<'s, T> {
         order: DerivativeOrder,
         Checked { spacing, coordinates, repeated }: &'s Checked<T>,
     ) -> Result<Self> {
-        let needed = if order == DerivativeOrder::First(EdgeOrder::First) { 2 } else { 3 };
-        if extent < needed {
-            return Err(Error::DerivativeExtent { axis, needed, extent });
+        let window = if order == DerivativeOrder::First(EdgeOrder::First) { 2 } else { 3 };
+        if extent < window {
+            return Err(Error::Window { axis, window, extent });
         }
         if let Some(found) = coordinates.filter(|&found| found != extent) {
             return Err(Error::ListLength { what: "coordinates", axis, extent, found });

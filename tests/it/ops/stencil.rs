@@ -117,10 +117,9 @@ quickcheck! {
         }).collect();
         let spacing = if uniform { Spacing::Uniform(0.5) } else { Spacing::At(x.clone()) };
         let found = t.cast::<f64>().derivative(axis, spacing, edges).eval();
-        let needed = if second { 3 } else { 2 };
-        if n < needed {
-            let error = Error::DerivativeExtent { axis, needed, extent: n };
-            return TestResult::from_bool(found == Err(error));
+        let window = if second { 3 } else { 2 };
+        if n < window {
+            return TestResult::from_bool(found == Err(Error::Window { axis, window, extent: n }));
         }
         let lines = t.view().move_axis(axis, t.rank() - 1).unwrap();
         let data: Vec<f64> = lines.to_vec().unwrap().iter().map(|&x| x.into()).collect();
@@ -373,11 +372,11 @@ fn what_has_no_neighbours_is_refused() {
     let first = EdgeOrder::First;
     assert_eq!(
         text(t(&[3, 1]).derivative(1, 1.0, first).eval()),
-        "a derivative along axis 1 needs 2 elements, found 1"
+        "a window of 2 does not fit axis 1 of extent 1"
     );
     assert_eq!(
         text(t(&[2]).second_derivative(0, 1.0).eval()),
-        "a derivative along axis 0 needs 3 elements, found 2"
+        "a window of 3 does not fit axis 0 of extent 2"
     );
     assert_eq!(
         text(t(&[2]).derivative(1, 1.0, first).eval()),
