@@ -152,19 +152,10 @@ impl Report {
         address: usize,
         call: impl FnOnce() -> T,
     ) -> Option<T> {
-        self.guard_many(method, address, None, 1, call)
-    }
-
-    /// The same of a call for `count` elements, by `step` if it is for a run.
-    fn guard_many<T>(
-        &mut self,
-        method: &'static str,
-        address: usize,
-        step: Option<isize>,
-        count: usize,
-        call: impl FnOnce() -> T,
-    ) -> Option<T> {
-        let panicked = |words| Violation::Panicked { method, address, step, count, words };
-        quiet::catch(call).map_err(|words| self.add(panicked(words))).ok()
+        let result = quiet::catch(call);
+        if result.is_none() {
+            self.add(Violation::Panicked { method, address });
+        }
+        result
     }
 }

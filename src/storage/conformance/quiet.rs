@@ -9,11 +9,11 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `call` returns, or what it says when it panics. The panic hook does not hear of that.
+/// What `call` returns, unless it panics. The panic hook does not hear of that.
 ///
 /// A hook belongs to the process, and tests run side by side. So one is put in front of the one that is there,
 /// once, which keeps silent for threads that are in here and leaves all others to that one.
-pub(super) fn catch<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+pub(super) fn catch<T>(call: impl FnOnce() -> T) -> Option<T> {
     static HOOK: Once = Once::new();
     // A thread that unwinds may not change hooks.
     if !std::thread::panicking() {
@@ -29,10 +29,5 @@ pub(super) fn catch<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     let outer = QUIET.replace(true);
     let result = catch_unwind(AssertUnwindSafe(call));
     QUIET.set(outer);
-    result.map_err(|panic| match panic.downcast::<String>() {
-        Ok(words) => *words,
-        Err(panic) => {
-            panic.downcast_ref::<&str>().map_or_else(String::new, |words| (*words).into())
-        }
-    })
+    result.ok()
 }

@@ -107,10 +107,9 @@ impl<R: Reader + ?Sized> Laws<'_, R> {
         for run in sample::runs(self.len) {
             let Run { start, step, count } = run;
             let addresses: Vec<usize> = run.addresses().collect();
-            let wrong =
-                self.block("read_run", (start, Some(step)), &addresses, |storage, out| {
-                    storage.read_run(start, step, out)
-                })?;
+            let wrong = self.block("read_run", start, &addresses, |storage, out| {
+                storage.read_run(start, step, out)
+            })?;
             if let Some(position) = wrong {
                 self.report.add(Violation::Run { start, step, count, position });
             }
@@ -121,7 +120,7 @@ impl<R: Reader + ?Sized> Laws<'_, R> {
     fn gathers(&mut self) -> Option<()> {
         for addresses in sample::lists(self.len) {
             let start = addresses.first().copied().unwrap_or(0);
-            let wrong = self.block("read_at", (start, None), &addresses, |storage, out| {
+            let wrong = self.block("read_at", start, &addresses, |storage, out| {
                 storage.read_at(&addresses, out)
             })?;
             if let Some(position) = wrong {
@@ -132,12 +131,11 @@ impl<R: Reader + ?Sized> Laws<'_, R> {
         Some(())
     }
 
-    /// Reads a block, from an address on and by a step if it is a run, and compares it with single elements: the first
-    /// position that is wrong, if one is.
+    /// Reads a block and compares it with single elements: the first position that is wrong, if one is.
     fn block(
         &mut self,
         method: &'static str,
-        (address, step): (usize, Option<isize>),
+        address: usize,
         addresses: &[usize],
         read: impl FnOnce(&R, &mut [R::Elem]) -> Result<(), StorageError>,
     ) -> Option<Option<usize>> {
@@ -151,9 +149,7 @@ impl<R: Reader + ?Sized> Laws<'_, R> {
         if out.len() < addresses.len() {
             return Some(None); // Nothing in this storage can be read.
         }
-        let (report, count) = (&mut *self.report, addresses.len());
-        let outcome =
-            report.guard_many(method, address, step, count, || read(self.storage, &mut out))?;
+        let outcome = self.report.guard(method, address, || read(self.storage, &mut out))?;
         let readable = expected.iter().all(Option::is_some);
         match outcome {
             Ok(()) if !readable => self.report.add(Violation::Succeeds { method, address }),

@@ -5,18 +5,12 @@
 #[non_exhaustive]
 pub enum Violation {
     /// A method panicked where `try_read` (or `try_write`) reports no error.
-    #[error("`{method}` panicked, {}: {words}", asked(.address, .step, .count))]
+    #[error("`{method}` panicked, first address {address}")]
     Panicked {
         /// Name of the method.
         method: &'static str,
         /// Its argument, the first of several; 0 if it has none.
         address: usize,
-        /// Distance of the addresses of a run.
-        step: Option<isize>,
-        /// How many elements it was asked for; 1 where it says nothing of that.
-        count: usize,
-        /// What the panic said, which the panic hook does not hear.
-        words: String,
     },
     /// `len` changed while the storage was borrowed, or by writing elements.
     #[error("`len` was {before}, then {after}")]
@@ -248,14 +242,5 @@ impl Violation {
             | Self::Elsewhere { method, .. } => method,
             _ => "",
         }
-    }
-}
-
-/// What a call asked for, in words.
-fn asked(address: &usize, step: &Option<isize>, count: &usize) -> String {
-    match (step, count) {
-        (Some(step), _) => format!("from {address} by {step} for {count}"),
-        (None, 1) => format!("first address {address}"),
-        (None, _) => format!("first address {address} of {count}"),
     }
 }

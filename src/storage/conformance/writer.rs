@@ -295,14 +295,7 @@ impl<W: Writer + ?Sized> Laws<'_, W> {
         let written: HashMap<usize, W::Elem> =
             addresses.iter().copied().zip(values.clone()).collect();
         let first = addresses.first().copied().unwrap_or(0);
-        let step = match addresses {
-            [first, second, ..] if method == "write_run" => {
-                Some(second.wrapping_sub(*first) as isize)
-            }
-            _ => None,
-        };
-        let call = || write(self.storage, &values);
-        let outcome = self.report.guard_many(method, first, step, addresses.len(), call);
+        let outcome = self.report.guard(method, first, || write(self.storage, &values));
         if let Some(Err(error)) = &outcome {
             self.failed(method, first, error.address, &written);
         }

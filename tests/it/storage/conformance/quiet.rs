@@ -35,7 +35,7 @@ fn panics_of_a_storage_are_silent() {
             address
         });
         let found = reader_violations(&storage, same_or_nan);
-        assert!(matches!(found[0], Violation::Panicked { method: "try_read", address: 1, .. }));
+        assert!(matches!(found[0], Violation::Panicked { method: "try_read", address: 1 }));
         assert!(calls.into_inner() < 20, "a law ends at its first panic");
     });
     assert_eq!(found.unwrap_or_default(), "");
@@ -92,7 +92,7 @@ fn other_laws_go_on() {
         matches!(
             found[..],
             [
-                Violation::Panicked { method: "read", address: 7, .. },
+                Violation::Panicked { method: "read", address: 7 },
                 Violation::Run { .. },
                 // The default reads lists in runs.
                 Violation::Gather { .. }
@@ -100,30 +100,4 @@ fn other_laws_go_on() {
         ),
         "{found:?}"
     );
-}
-
-/// The call is named with its arguments, and what the panic said.
-#[test]
-fn a_panic_names_the_call() {
-    struct Backwards;
-    impl Reader for Backwards {
-        type Elem = usize;
-        fn len(&self) -> usize {
-            40
-        }
-        fn read(&self, address: usize) -> usize {
-            address
-        }
-        fn read_run(
-            &self,
-            start: usize,
-            step: isize,
-            out: &mut [usize],
-        ) -> Result<(), lensor::StorageError> {
-            assert!(step > 0, "no way back");
-            lensor::storage::read_each(self, start, step, out)
-        }
-    }
-    let found = reader_violations(&Backwards, same_or_nan);
-    assert_eq!(found[0].to_string(), "`read_run` panicked, from 39 by -1 for 40: no way back");
 }
