@@ -369,7 +369,7 @@ pub trait Lanes: IntoExpr + Sized {
 
         /// The number that a share `q` of every lane does not exceed: 0 gives the least, 1 the largest, 0.5 the
         /// median. The axis goes away; several are one lane, `..` makes one of all elements. NaN in a lane gives NaN.
-        /// Exact, by selection.
+        /// Exact, by selection or, where lanes are short, by sorting them.
         ///
         /// The quantile of `n` elements has the rank `q * (n - 1)` among them, as NumPy's has; `interpolation`
         /// says what that means between two elements; between two equal infinities it is that infinity, unlike NumPy's NaN.

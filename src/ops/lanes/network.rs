@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::kernel::{Kernel, dispatch};
 use crate::memory::resize;
 
-/// Lanes that are sorted at once, and where there are no more than [`FEW`] of them.
+/// Lanes that are sorted at once, and where there are no more than [`FEW`] of them, which are a vector of several bytes each.
 pub(super) const LANES: usize = 16;
 const FEW: usize = LANES / 2;
 /// Items of the longest lanes.
@@ -20,8 +20,8 @@ pub(super) struct Network<R> {
 
 /// How many lanes of so many are sorted at once.
 #[inline(always)]
-pub(super) fn together(lanes: usize) -> usize {
-    if lanes <= FEW { FEW } else { LANES }
+pub(super) fn together<R: Radix>(lanes: usize) -> usize {
+    if lanes <= FEW && R::BYTES >= 4 { FEW } else { LANES }
 }
 
 impl<R: Radix> Network<R> {

@@ -1,4 +1,4 @@
-//! Quantiles by selection.
+//! Quantiles by selection, or from sorted lanes where these are short.
 
 use super::before::Zeros;
 use super::operand::Batch;
@@ -118,27 +118,30 @@ impl<T: Measure + Sortable> LaneOperation<T> for Quantiles {
         let Some(algorithm) = sorted_whole::<T>(length, lanes.count).filter(|_| each > 0) else {
             return lanes.for_each(out, |lane, _, out| self.one_lane(selection, lane, out));
         };
-        let together = algorithm.together(lanes.count);
+        let together = algorithm.together::<T::Key>(lanes.count);
+        let Selection { sorted, aim, shared, .. } = selection;
         for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together * each)) {
-            selection.aim(length, quantiles, self.interpolation)?;
-            let Selection { sorted, points, shared, .. } = &mut *selection;
             let (keys, _) = sorted.sorted(lanes, algorithm, together, false)?;
-            let (mut keys, mut has_nan) = (keys.chunks_exact(length), false);
+            let mut keys = keys.chunks_exact(length);
             lanes.for_each(out, |lane, _, out| {
-                has_nan |= lane.iter().any(|&x| is_nan(x));
-                shared.quantiles(points, lane, keys.next().unwrap_or_default(), out)
+                // Those of NaN come last.
+                let numbers = lane.iter().filter(|&&x| !is_nan(x)).count();
+                let keys = keys.next().and_then(|keys| keys.get(..numbers)).unwrap_or_default();
+                if let Some(nan) = self.nan_of(lane, numbers) {
+                    out.fill(nan);
+                    return Ok(());
+                }
+                aim.at(numbers, quantiles, self.interpolation)?;
+                shared.quantiles(&aim.points, lane, keys, out)
             })?;
-            if has_nan {
-                lanes.for_each(out, |lane, _, out| self.one_lane(selection, lane, out))?;
-            }
         }
         Ok(())
     }
 
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
         let mut selection = Selection::<T>::default();
-        selection.aim(extent, self.quantiles()?, self.interpolation)?;
-        let ranks = selection.ranks;
+        selection.aim.at(extent, self.quantiles()?, self.interpolation)?;
+        let ranks = selection.aim.ranks;
         let (what, rest) = match self.nan {
             Nan::Wins => ("quantiles", "unless it has NaN"),
             Nan::Skipped => ("quantiles but for NaN", "or such of those that are not NaN"),
@@ -160,51 +163,57 @@ impl Quantiles {
         lane: &[T],
         out: &mut [T::Float],
     ) -> Result<()> {
-        let quantiles = self.quantiles()?;
-        let Some(&first) = lane.iter().find(|&&x| is_nan(x)) else {
-            return selection.quantiles(lane, out, quantiles, self.interpolation);
-        };
-        let mut numbers = std::mem::take(&mut selection.numbers);
-        refill(&mut numbers, lane.iter().copied())?;
-        numbers.retain(|&x| !is_nan(x));
-        if self.nan == Nan::Wins || numbers.is_empty() {
-            out.fill(float(first));
-        } else {
-            selection.quantiles(&numbers, out, quantiles, self.interpolation)?;
+        let numbers = lane.iter().filter(|&&x| !is_nan(x)).count();
+        if let Some(nan) = self.nan_of(lane, numbers) {
+            out.fill(nan);
+            return Ok(());
         }
-        selection.numbers = numbers;
-        Ok(())
+        let Selection { keys, aim, shared, .. } = selection;
+        aim.at(numbers, self.quantiles()?, self.interpolation)?;
+        keys.clear();
+        try_reserve_exact(keys, numbers)?;
+        keys.extend(lane.iter().filter(|&&x| !is_nan(x)).map(|x| x.key(false)));
+        select(keys, 0, &aim.ranks);
+        shared.quantiles(&aim.points, lane, keys, out)
+    }
+
+    /// The result of a lane with so many numbers, if it is NaN.
+    fn nan_of<T: Measure + Sortable>(&self, lane: &[T], numbers: usize) -> Option<T::Float> {
+        let is_nan_left = numbers < lane.len() && (self.nan == Nan::Wins || numbers == 0);
+        let mut all = lane.iter().copied().filter(|_| is_nan_left);
+        all.find(|&x| is_nan(x)).map(float)
     }
 }
 
 /// Memory to select from lanes with.
 #[derive(Debug)]
 pub struct Selection<T: Sortable> {
-    /// The elements that are not NaN.
-    numbers: Vec<T>,
+    /// The keys of one lane, and of several.
     keys: Vec<T::Key>,
-    /// The keys of several lanes.
     sorted: Keys<T::Key>,
-    /// Elements of the lanes that the points and ranks are of.
+    aim: Aim,
+    shared: Shared<T>,
+}
+
+/// The points of the quantiles of lanes of one length.
+#[derive(Debug, Default)]
+struct Aim {
     len: usize,
     points: Vec<Point>,
     /// The ranks of all points, ascending.
     ranks: Vec<usize>,
-    shared: Shared<T>,
 }
 
 impl<T: Sortable> Default for Selection<T> {
     fn default() -> Self {
-        let (numbers, keys, sorted) = (Vec::new(), Vec::new(), Keys::default());
-        let (points, ranks) = (Vec::new(), Vec::new());
         let shared = Shared { key: None, elements: Vec::new(), before: 0 };
-        Self { numbers, keys, sorted, len: 0, points, ranks, shared }
+        Self { keys: Vec::new(), sorted: Keys::default(), aim: Aim::default(), shared }
     }
 }
 
-impl<T: Measure + Sortable> Selection<T> {
+impl Aim {
     /// Finds the points of the quantiles of lanes of a length. Most lanes are as long as the one before.
-    fn aim(&mut self, len: usize, quantiles: &[f64], interpolation: Interpolation) -> Result<()> {
+    fn at(&mut self, len: usize, quantiles: &[f64], interpolation: Interpolation) -> Result<()> {
         if self.len == len && !self.points.is_empty() {
             return Ok(());
         }
@@ -217,21 +226,6 @@ impl<T: Measure + Sortable> Selection<T> {
         self.ranks.dedup();
         self.len = len;
         Ok(())
-    }
-
-    /// Quantiles of a lane without NaN that is not empty.
-    fn quantiles(
-        &mut self,
-        lane: &[T],
-        out: &mut [T::Float],
-        quantiles: &[f64],
-        interpolation: Interpolation,
-    ) -> Result<()> {
-        self.aim(lane.len(), quantiles, interpolation)?;
-        let Self { keys, ranks, points, shared, .. } = self;
-        refill(keys, lane.iter().map(|x| x.key(false)))?;
-        select(keys, 0, ranks);
-        shared.quantiles(points, lane, keys, out)
     }
 }
 
@@ -254,7 +248,8 @@ struct Shared<T: Sortable> {
 }
 
 impl<T: Sortable> Shared<T> {
-    /// The quantiles of a lane, whose keys of all ranks of the points stand where they would if all were sorted.
+    /// The quantiles of a lane, of whose numbers the keys of all ranks of the points stand where they would if all were
+    /// sorted.
     fn quantiles(
         &mut self,
         points: &[Point],

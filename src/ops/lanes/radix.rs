@@ -57,8 +57,8 @@ impl Algorithm {
 
     /// How many lanes of so many are sorted at once.
     #[inline(always)]
-    pub(super) fn together(self, lanes: usize) -> usize {
-        if self == Self::Network { network::together(lanes) } else { 1 }
+    pub(super) fn together<R: Radix>(self, lanes: usize) -> usize {
+        if self == Self::Network { network::together::<R>(lanes) } else { 1 }
     }
 
     /// Items that memory for lanes of `len` items has room for: the lanes that are sorted at once and, to sort in

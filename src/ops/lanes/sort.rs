@@ -12,6 +12,9 @@ use std::fmt;
 
 /// Lanes up to this length are sorted as they are, without keys in memory, if no network sorts them.
 const TINY: usize = 8;
+/// Lanes up to this length, and from this number on, are sorted for some of their elements if a network sorts them.
+const WHOLE: usize = 16;
+const MANY: usize = 4;
 
 /// Memory to sort keys with.
 #[derive(Debug, Default)]
@@ -89,14 +92,16 @@ impl fmt::Display for SortMethod {
 pub(super) fn keys_together<T: Sortable>(len: usize, lanes: usize) -> usize {
     match SortMethod::by_keys::<T::Key>(len, lanes) {
         SortMethod::Plain => 1,
-        SortMethod::Keys { algorithm, .. } => algorithm.together(lanes),
+        SortMethod::Keys { algorithm, .. } => algorithm.together::<T::Key>(lanes),
     }
 }
 
 /// What sorts lanes so short that several together are sorted sooner than any element of one is selected.
 pub(super) fn sorted_whole<T: Sortable>(len: usize, lanes: usize) -> Option<Algorithm> {
     match SortMethod::by_keys::<T::Key>(len, lanes) {
-        SortMethod::Keys { algorithm: Algorithm::Network, .. } => Some(Algorithm::Network),
+        SortMethod::Keys { algorithm: Algorithm::Network, .. } if len <= WHOLE && lanes >= MANY => {
+            Some(Algorithm::Network)
+        }
         _ => None,
     }
 }
@@ -121,7 +126,7 @@ pub(super) fn sort_lanes<T: Sortable>(
             sort_by(out, &mut Vec::new(), |a, b| a.key(descending).cmp(&b.key(descending)))
         });
     };
-    let together = algorithm.together(lanes.count);
+    let together = algorithm.together::<T::Key>(lanes.count);
     for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together * len)) {
         let (keys, own_keys) = memory.sorted(lanes, algorithm, together, descending)?;
         map_all(&keys[..out.len()], out, |_, key| (T::from_key(key, descending), true));
@@ -175,7 +180,7 @@ fn sort_pairs<T: Copy, K: SortKey, U>(
     let SortMethod::Keys { algorithm, .. } = SortMethod::by_pairs::<K>(len, lanes.count) else {
         return lanes.for_each(out, |lane, _, out| plain(lane, out));
     };
-    let together = algorithm.together(lanes.count);
+    let together = algorithm.together::<K::Pair>(lanes.count);
     resize(pairs, algorithm.room(len, together))?;
     for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together * len)) {
         for (k, pairs) in pairs.chunks_mut(len).take(out.len() / len).enumerate() {

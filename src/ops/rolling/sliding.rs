@@ -197,7 +197,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, T, R> {
         Ok(())
     }
 
-    /// Short lanes as one, of which the windows that lie in two are left out.
+    /// Windows of short lanes side by side: of each the first elements, then the second ones, and so on.
     fn lanes(
         &self,
         elements: &[T],
@@ -208,25 +208,29 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Sliding<'_, T, R> {
         if !are_whole || self.window > SHORT || extent > SIDE {
             return each_lane(self, elements.chunks_exact(extent), at);
         }
-        let At { memory: Memory { prefixes: states, results, .. }, job, out } = at;
-        let together = SIDE / extent;
+        let At { memory, job, out } = at;
+        let Memory { elements: copied, prefixes: states, results, .. } = memory;
+        let together = (SIDE / self.results.max(1)).max(1);
         results.clear();
-        try_reserve_exact(results, elements.len().min(SIDE + PART))?;
+        try_reserve_exact(results, elements.len().min(2 * SIDE) + PART)?;
         let mut done = 0;
         for lanes in elements.chunks(together * extent) {
-            let mut rows = [&lanes[..0]; SHORT];
-            let rows = &mut rows[..self.window];
-            for (k, row) in rows.iter_mut().enumerate() {
-                *row = &lanes[k..][..lanes.len() + 1 - self.window];
-            }
-            loops::fold_columns(self.reducer, rows, 0, states)?;
-            for states in states.chunks(extent) {
-                let states = states[..self.results].iter().cloned();
-                if let Some((k, reason)) = self.reducer.emit(states, results) {
-                    job.undefined(done + k, 0, reason);
+            let count = lanes.len() / extent * self.results;
+            copied.clear();
+            try_reserve_exact(copied, self.window * count)?;
+            for k in 0..self.window {
+                for lane in lanes.chunks_exact(extent) {
+                    copied.extend_from_slice(&lane[k..][..self.results]);
                 }
-                done += self.results;
             }
+            let mut rows = [&copied[..0]; SHORT];
+            let windows = copied.chunks_exact(count.max(1));
+            rows.iter_mut().zip(windows).for_each(|(row, elements)| *row = elements);
+            loops::fold_columns(self.reducer, &rows[..self.window], 0, states)?;
+            if let Some((k, reason)) = self.reducer.emit(states.iter().cloned(), results) {
+                job.undefined(done + k, 0, reason);
+            }
+            done += count;
             out.drain(results);
         }
         out.put(results);

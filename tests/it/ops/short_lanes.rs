@@ -96,7 +96,38 @@ fn the_first_result_that_does_not_exist_is_found() {
             at(column / 2, t.segments(1, [0, 2, 4]).fold(Small).to_vec());
         }
     }
-    // The last element of a lane and the first of the next do not fit together.
-    let t = Tensor::from_vec([2, 2], vec![0, 100, 100, 0]).unwrap();
-    assert_eq!(t.rolling(1, 2).fold(Small).to_vec().unwrap(), [100, 100]);
+}
+
+/// A sum that may not overflow.
+#[derive(Debug, Clone, Copy)]
+struct Checked;
+
+impl Reducer<i32> for Checked {
+    type State = i32;
+    type Out = i32;
+
+    fn empty(&self) -> Option<i32> {
+        Some(0)
+    }
+
+    fn first(&self, x: i32) -> i32 {
+        x
+    }
+
+    fn combine(&self, state: &mut i32, later: i32) {
+        *state = state.checked_add(later).unwrap();
+    }
+
+    fn finish(&self, state: i32) -> i32 {
+        state
+    }
+}
+
+/// The last element of a lane and the first of the next are in no window, nor ever joined.
+#[test]
+fn elements_of_two_lanes_are_not_joined() {
+    let t = Tensor::from_vec([2, 2], vec![0, i32::MAX, i32::MAX, 0]).unwrap();
+    assert_eq!(t.rolling(1, 2).fold(Checked).to_vec().unwrap(), [i32::MAX; 2]);
+    assert_eq!(t.scan(1, Checked).to_vec().unwrap(), [0, i32::MAX, i32::MAX, i32::MAX]);
+    assert_eq!(t.segments(1, [0, 2]).fold(Checked).to_vec().unwrap(), [i32::MAX; 2]);
 }

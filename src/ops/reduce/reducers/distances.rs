@@ -14,8 +14,10 @@ pub(super) const FEW: usize = 128;
 /// The sums of the distances from `base` and of their squares.
 #[inline(always)]
 pub(super) fn distances<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
-    if run.len() < LANES {
-        return distances_of_few(run, base);
+    match run.len() {
+        0..=8 => return distances_of_few::<T, 8>(run, base),
+        9..=16 => return distances_of_few::<T, 16>(run, base),
+        _ => {}
     }
     let add = |a: f64, b: f64| a + b;
     let (mut sums, mut squares) = ([0.0; LANES], [0.0; LANES]);
@@ -42,23 +44,24 @@ pub(super) fn distances<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
     [in_pairs(&mut sums, add), in_pairs(&mut squares, add)]
 }
 
-/// The same of fewer elements than there are lanes, which would take longer to join.
+/// The same of at most `N` elements, with the bits that lanes of which most are 0 have.
 #[inline(always)]
-fn distances_of_few<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
-    let (mut sums, mut squares) = ([0.0; 4], [0.0; 4]);
-    let (fours, rest) = run.as_chunks::<4>();
-    for four in fours {
-        for k in 0..4 {
-            let apart = four[k].to_f64() - base;
-            sums[k] += apart;
-            squares[k] += apart * apart;
-        }
-    }
-    let all = |[a, b, c, d]: [f64; 4]| (a + b) + (c + d);
-    rest.iter().fold([all(sums), all(squares)], |[sum, square], x| {
+fn distances_of_few<T: Measure, const N: usize>(run: &[T], base: f64) -> [f64; 2] {
+    let (mut sums, mut squares) = ([0.0; N], [0.0; N]);
+    for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(run) {
         let apart = x.to_f64() - base;
-        [sum + apart, square + apart * apart]
-    })
+        *sum += apart;
+        *square += apart * apart;
+    }
+    let mut width = N / 2;
+    while width > 0 {
+        for k in 0..width {
+            sums[k] += sums[k + width];
+            squares[k] += squares[k + width];
+        }
+        width /= 2;
+    }
+    [sums[0], squares[0]]
 }
 
 /// The same of one column, with the bits that columns side by side have.
