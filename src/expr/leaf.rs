@@ -375,9 +375,8 @@ impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {
         if let Err(stop) = self.pack(&plain, 1) {
             return Some(Err(stop));
         }
-        if let Bound::Scratch { stride } = self.bound {
-            dest.put(&self.scratch, stride);
-        }
+        let Bound::Scratch { stride } = self.bound else { return None };
+        dest.put(&self.scratch, stride);
         Some(Ok(()))
     }
 

@@ -80,11 +80,11 @@ pub(crate) fn fill_parts<T: Copy, E: From<Error>>(
 /// # Errors
 ///
 /// What `fill` reports, and [`Error::OutOfSpan`] if there are more slots or fewer.
-pub(crate) fn fill_chunks<T, I>(
+pub(crate) fn fill_chunks<T>(
     out: &mut [MaybeUninit<T>],
     each: usize,
-    items: impl ExactSizeIterator<Item = I>,
-    mut fill: impl FnMut(I, &mut [MaybeUninit<T>]) -> Result<Filled>,
+    items: Range<usize>,
+    mut fill: impl FnMut(usize, &mut [MaybeUninit<T>]) -> Result<Filled>,
 ) -> Result<Filled> {
     let len = out.len();
     if items.len().checked_mul(each) != Some(len) {

@@ -84,7 +84,8 @@ impl<T, M: ManagedTensorBase> AsMut<[T]> for ImportedMut<T, M> {
 /// # Safety
 ///
 /// The descriptor is true: its pointers to shape and strides are valid, and for as long as the tensor lives the memory
-/// from the lowest to the highest address that they span is there, initialized, and written by nobody.
+/// from the lowest to the highest address that they span is there, initialized, and written by nobody. Any thread may drop
+/// it.
 ///
 /// ```
 /// use lensor::Tensor;
