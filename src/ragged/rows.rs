@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(super) const PART: usize = 1 << 12;
 
 /// Items of an operand as an evaluation reads them: where they lie, or row by row. What fails below is
-/// [around](StorageError::around) its own error, which an evaluation reports.
+/// around its own error, which an evaluation reports.
 #[derive(Clone)]
 pub struct Rows<S>(pub(super) Kind<S>);
 
