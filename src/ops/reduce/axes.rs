@@ -26,13 +26,13 @@ impl Axes {
     /// Whether each axis of a tensor of this rank is among them.
     pub(crate) fn mask(&self, rank: usize) -> Result<Mask> {
         let axes = match self {
-            Self::All => return Ok(Mask::from_elem(true, rank)),
+            Self::All => return Ok(uniform(true, rank)),
             Self::One(axis) => std::slice::from_ref(axis),
             Self::Listed(axes) => axes,
             &Self::From(axis) if axis > rank => return Err(Error::Axis { axis, rank }),
             &Self::From(first) => return Ok((0..rank).map(|axis| axis >= first).collect()),
         };
-        let mut mask = Mask::from_elem(false, rank);
+        let mut mask = uniform(false, rank);
         for &axis in axes {
             match mask.get_mut(axis) {
                 None => return Err(Error::Axis { axis, rank }),
@@ -41,6 +41,14 @@ impl Axes {
             }
         }
         Ok(mask)
+    }
+}
+
+/// The same for every axis. A buffer is copied, while elements are pushed one by one by `from_elem`.
+fn uniform(is_meant: bool, rank: usize) -> Mask {
+    match rank {
+        0..=8 => Mask::from_buf_and_len([is_meant; 8], rank),
+        _ => Mask::from_elem(is_meant, rank),
     }
 }
 
