@@ -1,13 +1,14 @@
 //! Rows of an expression, a block at a time: what folds are fed with.
 //!
 //! Rows are numbered in row-major order of all axes but the last, whose elements are the columns. A block of some rows
-//! and columns is read in one of four ways: from the memory of a tensor as it lies, from the block of storage that holds
+//! and columns is read in one of four ways: from the memory of a tensor, each row where it lies, from the block of storage that holds
 //! it, by evaluating tiles straight from strides, or, where maps are more than strides, runs are short, or storage is not
 //! memory, from a window of rows that has a plan of its own.
 
 mod ahead;
 mod block;
 mod blocks;
+mod listed;
 mod pieces;
 mod runs;
 mod slab;
@@ -18,7 +19,6 @@ use super::boxed::Boxed;
 use super::node::Worker;
 use super::{Access, Expr, sparse};
 use crate::error::Result;
-use crate::kernel::inner;
 use crate::kernel::{LARGE_BYTES, PART, Place, Steps, Stop, TILE, Tile};
 use crate::map::AddressMap;
 use crate::memory::try_reserve_exact;
@@ -26,6 +26,7 @@ use crate::shape::{Align, Shape};
 use ahead::Path;
 use block::{Block, Data, visit_few};
 use blocks::InBlocks;
+use listed::Listed;
 use pieces::Pieces;
 use runs::Runs;
 use slab::lies_in_lines;
@@ -56,6 +57,8 @@ pub(crate) struct Rows<'e, T> {
     stages: usize,
     /// Strides of every leaf, if strides are all there is and there are no windows.
     strided: Option<Leaves>,
+    /// Where rows are, if this is one tensor in memory, rows are runs, and strides are not all there is.
+    listed: Option<Listed>,
     /// The windows that are read, if maps are more than strides or storage is not read in its order when rows are.
     windows: Option<Windows>,
     /// How rows lie in blocks, if this is one tensor that has them.
@@ -71,8 +74,17 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         let joint = e.shape()?;
         if let Some((shape, strided)) = strided::in_memory(e, &joint, order, merged) {
             let (e, strided) = (e.clone(), Some(strided));
-            let (windows, in_blocks) = (None, None);
-            return Ok(Self { e, shape, stages: 0, strided, windows, in_blocks, runs: false });
+            let (listed, windows, in_blocks) = (None, None, None);
+            return Ok(Self {
+                e,
+                shape,
+                stages: 0,
+                strided,
+                listed,
+                windows,
+                in_blocks,
+                runs: false,
+            });
         }
         let plain = Self::viewed(e, &joint, &mut |map| {
             let map = map.transpose(order)?;
@@ -99,12 +111,16 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         e.rewrite(&mut |map| view(map.stretched(joint, Align::Right)?))?;
         e.leaves(&mut |leaf| stages += leaf.map.rest().len());
         let strided = strided(&e);
-        let (windows, in_blocks) = Windows::of(&e, strided.as_deref(), &shape);
+        let listed = if strided.is_none() { Listed::of(&e) } else { None };
+        let (windows, in_blocks) = match listed {
+            Some(_) => (None, None),
+            None => Windows::of(&e, strided.as_deref(), &shape),
+        };
         let (strided, in_blocks) = (strided.filter(|_| windows.is_none()), in_blocks.map(Box::new));
         let mut far = false;
         e.leaves(&mut |leaf| far |= leaf.access != Access::Slice && leaf.elem_bytes <= LARGE_BYTES);
         let runs = far && windows.is_none();
-        Ok(Self { e, shape, stages, strided, windows, in_blocks, runs })
+        Ok(Self { e, shape, stages, strided, listed, windows, in_blocks, runs })
     }
 
     /// Elements of a row.
@@ -169,7 +185,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         });
         RowReader {
             rows: self,
-            direct: direct && worker.slice().is_some(),
+            direct: self.listed.is_some() || (direct && worker.slice().is_some()),
             worker,
             starts: Vec::new(),
             block: Vec::new(),
@@ -238,25 +254,8 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         columns: Range<usize>,
     ) -> Result<Block<'_, T>, Stop> {
         let width = columns.len();
-        if let (true, Some([leaf])) = (self.direct, self.rows.strided.as_deref()) {
-            let slice = self.worker.slice().unwrap_or_default();
-            self.starts.clear();
-            try_reserve_exact(&mut self.starts, rows.len())?;
-            let mut runs = Runs::new(&self.rows.shape, rows);
-            while let Some((run, index)) = runs.next() {
-                let (base, step) = leaf.place(&index, columns.start);
-                for k in 0..run {
-                    let start = base.wrapping_add(step.wrapping_mul(k as isize));
-                    let end = (start as usize).checked_add(width);
-                    if end.is_none_or(|end| end > slice.len()) {
-                        let low = start as i128;
-                        let high = low + width as i128 - 1;
-                        return Err(inner::out_of_span(low, high, slice.len()).into());
-                    }
-                    self.starts.push(start as usize);
-                }
-            }
-            return Ok(Block { data: Data::Apart(slice, &self.starts), columns: width });
+        if self.direct {
+            return self.read_in_place(rows, columns);
         }
         if let Some(window) = self.rows.window() {
             return self.read_window(rows, columns, window);

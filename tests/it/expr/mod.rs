@@ -9,6 +9,7 @@ mod expressions;
 mod faults;
 mod fibers;
 mod operators;
+mod rows;
 mod same_bits;
 mod short_axes;
 #[cfg(feature = "quickcheck")]
