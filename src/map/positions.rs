@@ -186,6 +186,11 @@ impl AddressMap {
     /// Appends the addresses of row-major positions that lie inside; quick where they ascend.
     pub(crate) fn addresses_at(&self, positions: &[usize], addresses: &mut Vec<usize>) {
         let first = addresses.len();
+        if self.is_contiguous() {
+            let offset = self.top.offset();
+            return addresses
+                .extend(positions.iter().map(|position| offset.wrapping_add(*position)));
+        }
         addresses.extend_from_slice(positions);
         let stages = std::iter::once(&self.top).chain(self.rest().iter().rev());
         stages.for_each(|stage| stage.relocate(&mut addresses[first..]));

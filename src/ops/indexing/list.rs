@@ -7,7 +7,7 @@ use crate::expr::{
     first_error, moved, prepared, selectors,
 };
 use crate::map::{AddressMap, Select};
-use crate::memory::{for_tuples, try_reserve_exact, try_with_capacity, zeros};
+use crate::memory::{for_tuples, resize, try_reserve_exact, try_with_capacity};
 use crate::shape::{Align, Shape};
 
 /// A list of indexes, one for each element that is read or written.
@@ -99,10 +99,11 @@ impl Indexes<'_> {
         &self,
         of: &Shape,
         most: usize,
-        mut visit: impl FnMut(Vec<usize>) -> Result<()>,
+        mut visit: impl FnMut(&[usize]) -> Result<()>,
     ) -> Result<()> {
         let shape = self.shape(of.rank())?;
         let axes = self.axes(of.rank(), &shape)?;
+        let mut positions: Vec<usize> = Vec::new();
         for ranges in Boxes::new(shape.clone(), most) {
             let part = box_shape(&shape, &ranges);
             let count: usize = part.iter().product();
@@ -121,16 +122,19 @@ impl Indexes<'_> {
                     false => moved(error, &ranges),
                 })?);
             }
-            let mut positions: Vec<usize> = zeros(count)?;
+            positions.clear();
+            resize(&mut positions, count, 0)?;
             // The extent of a first index out of bounds, and its place.
             let mut wrong: Option<(usize, usize)> = None;
             for (axis, (digits, &extent)) in digits.iter().zip(of.iter()).enumerate() {
-                let limit = wrong.map_or(count, |(place, _)| place);
+                let mut outside = false;
+                for (position, &digit) in positions.iter_mut().zip(&**digits) {
+                    outside |= digit >= extent;
+                    *position = position.wrapping_mul(extent).wrapping_add(digit);
+                }
+                let limit = if outside { wrong.map_or(count, |(place, _)| place) } else { 0 };
                 if let Some(place) = digits[..limit].iter().position(|&digit| digit >= extent) {
                     wrong = Some((place, axis));
-                }
-                for (position, &digit) in positions.iter_mut().zip(&**digits) {
-                    *position = position.wrapping_mul(extent).wrapping_add(digit);
                 }
             }
             if let Some((place, axis)) = wrong {
@@ -139,7 +143,7 @@ impl Indexes<'_> {
                 let index = digits[axis][place];
                 return Err(Error::IndexAt { at: at.to_vec(), axis, index, extent: of[axis] });
             }
-            visit(positions)?;
+            visit(&positions)?;
         }
         Ok(())
     }
@@ -150,7 +154,7 @@ impl Indexes<'_> {
         try_reserve_exact(&mut all, self.shape(of.rank())?.count()?)?;
         let _results_of_leaves = prepared(true, &mut |visit| self.deferred(visit))?;
         self.for_each_part(&of, PIECE, |positions| {
-            map.addresses_at(&positions, &mut all);
+            map.addresses_at(positions, &mut all);
             Ok(())
         })?;
         Ok(all)

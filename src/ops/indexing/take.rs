@@ -56,7 +56,7 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
         kernel::fill_slots(out, |slots| {
             let mut start = 0;
             self.indexes.for_each_part(&of, source.at_once().max(PIECE), |positions| {
-                let read = source.read(&positions, |elements| {
+                let read = source.read(positions, |elements| {
                     slots.put(elements);
                     Ok(())
                 });

@@ -56,6 +56,7 @@ impl<W: Writer> Tensor<W> {
                 second: shape.unravel(second).to_vec(),
             });
         }
+        let values = stretched(values, addresses.len())?;
         let (map, storage) = self.parts_mut();
         write_elements(map, storage, &addresses, &values)
     }
@@ -107,13 +108,16 @@ impl<W: Writer> Tensor<W> {
         let values = W::Elem::pair(values);
         let Written { mut addresses, values, .. } = self.written(indexes, &values)?;
         let mut elements = Vec::new();
-        let span = span(&addresses);
-        let near = self.storage().as_slice().and_then(|all| all.get(span.clone()));
+        let are_near = |span: &Range<usize>| {
+            let bytes = span.len().saturating_mul(size_of::<Folded<R::State>>());
+            bytes / STATES_BYTES <= addresses.len()
+        };
+        let all = Some(self.address_map().span()).filter(are_near);
+        let span = all.unwrap_or_else(|| span(&addresses));
         // Many states that own memory would ask for it where that cannot be refused.
-        let near = near.filter(|near| {
-            let bytes = near.len().saturating_mul(size_of::<Folded<R::State>>());
-            !needs_drop::<R::State>() && bytes / STATES_BYTES <= addresses.len()
-        });
+        let near = (!needs_drop::<R::State>() && are_near(&span))
+            .then(|| self.storage().as_slice()?.get(span.clone()))
+            .flatten();
         try_reserve_exact(&mut elements, addresses.len().min(span.len()))?;
         let mut lacking: Vec<(usize, Undefined)> = Vec::new();
         let take = |address, state| match reducer.undefined(&state) {
@@ -125,7 +129,10 @@ impl<W: Writer> Tensor<W> {
         };
         match near {
             Some(near) => fold_in_table(&reducer, near, span.start, &mut addresses, &values, take)?,
-            None => self.fold_sorted(&reducer, &mut addresses, owned(values)?, take)?,
+            None => {
+                let values = owned(stretched(values, addresses.len())?)?;
+                self.fold_sorted(&reducer, &mut addresses, values, take)?;
+            }
         }
         if let Some((index, why)) = self.first_of(&lacking) {
             return Err(undefined::<W::Elem>(why, index));
@@ -170,7 +177,9 @@ impl<W: Writer> Tensor<W> {
         let indexes = indexes.into_indexes();
         let shape = indexes.shape(map.rank())?;
         let addresses = indexes.addresses(map)?;
-        let values = elements_at(values, &shape)?;
+        let own = values.shape()?;
+        let one = shape.count()? > 1 && own.count() == Ok(1) && own.rank() <= shape.rank();
+        let values = if one { elements_at(values, &own) } else { elements_at(values, &shape) }?;
         Ok(Written { shape, addresses, values })
     }
 
@@ -200,7 +209,16 @@ impl<W: Writer> Tensor<W> {
 struct Written<'v, T: Clone> {
     shape: Shape,
     addresses: Vec<usize>,
+    /// One for each address, or one for all.
     values: Cow<'v, [T]>,
+}
+
+/// As many values as there are addresses.
+fn stretched<T: Clone>(values: Cow<'_, [T]>, count: usize) -> Result<Cow<'_, [T]>> {
+    match &*values {
+        [one] if count > 1 => list(std::iter::repeat_n(one.clone(), count)).map(Cow::Owned),
+        _ => Ok(values),
+    }
 }
 
 /// From the lowest address to the highest.
@@ -235,7 +253,7 @@ pub(crate) fn first_repeat(addresses: &[usize]) -> Result<Option<(usize, usize)>
 type Folded<S> = Option<(usize, S)>;
 
 /// Has `take` take the states of the addresses of a list, each of which it keeps once, in ascending order: each element
-/// `near` them, from address `base` on, has room for a state in a table.
+/// `near` them, from address `base` on, has room for a state in a table. One value may stand for all.
 fn fold_in_table<T: Copy, R: Reducer<T>>(
     reducer: &R,
     near: &[T],
@@ -245,7 +263,7 @@ fn fold_in_table<T: Copy, R: Reducer<T>>(
     mut take: impl FnMut(usize, R::State) -> Result<()>,
 ) -> Result<()> {
     let mut table: Vec<Folded<R::State>> = list(near.iter().map(|_| None))?;
-    for (&address, &value) in addresses.iter().zip(values) {
+    for (&address, &value) in addresses.iter().zip(values.iter().cycle()) {
         let at = address - base;
         let (count, state) = table[at].get_or_insert_with(|| (0, reducer.first_at(near[at], 0)));
         *count += 1;
