@@ -54,6 +54,12 @@ pub trait Radix: Copy + Ord + Default + Debug + Send + Sync + sealed::Sealed + '
     /// Byte `k`, the lowest one first.
     fn byte(self, k: usize) -> usize;
 
+    /// How far it is above a lower one, if that is known.
+    #[inline(always)]
+    fn above(self, _low: Self) -> Option<usize> {
+        None
+    }
+
     /// The smaller and the larger of two.
     #[inline(always)]
     fn in_order(self, other: Self) -> (Self, Self) {
@@ -91,6 +97,11 @@ macro_rules! radixes {
             #[inline(always)]
             fn byte(self, k: usize) -> usize {
                 (self >> (8 * k)) as usize & 0xff
+            }
+
+            #[inline(always)]
+            fn above(self, low: Self) -> Option<usize> {
+                usize::try_from(self.wrapping_sub(low)).ok()
             }
 
             #[inline(always)]

@@ -25,6 +25,9 @@ const PIECE: usize = 1 << 20;
 /// Fewest elements that a task counts.
 const GRAIN: usize = 1 << 16;
 
+/// Most edges that an element is compared with one after another.
+const FEW_EDGES: usize = 16;
+
 /// What sorts elements into bins, for [`Lanes::histogram`](super::Lanes::histogram).
 ///
 /// [`Edges`] and [`Uniform`] do, and references to them; two methods make bins of your own.
@@ -60,7 +63,7 @@ impl<T, B: Bins<T> + ?Sized> Bins<T> for &B {
         B::count(self)
     }
 
-    #[inline]
+    #[inline(always)]
     fn bin(&self, x: T) -> Option<usize> {
         B::bin(self, x)
     }
@@ -103,8 +106,13 @@ impl<T: Sortable> Bins<T> for Edges<T> {
 
     #[inline]
     fn bin(&self, x: T) -> Option<usize> {
-        let last = self.0[self.count()].key(false);
-        match x.key(false).cmp(&last) {
+        let (key, last) = (x.key(false), self.0[self.count()].key(false));
+        match key.cmp(&last) {
+            // Without a branch, as none of these would be predictable.
+            Ordering::Less if self.0.len() <= FEW_EDGES => {
+                let below = self.0.iter().map(|edge| usize::from(edge.key(false) <= key));
+                below.sum::<usize>().checked_sub(1)
+            }
             Ordering::Less => search::position(&self.0, x, Side::Right).checked_sub(1),
             Ordering::Equal => Some(self.count() - 1),
             Ordering::Greater => None,
@@ -118,7 +126,8 @@ impl<T: Sortable> Bins<T> for Edges<T> {
 pub struct Uniform {
     /// Ends of the bins, one more than there are bins.
     edges: Vec<f64>,
-    width: f64,
+    /// Bins for each unit, as near as makes no difference.
+    scale: f64,
 }
 
 impl Uniform {
@@ -146,7 +155,7 @@ impl Uniform {
         // A step of few digits may be too large.
         edges.extend((0..count).map(|bin| (low + step * bin as f64).min(high)));
         edges.push(high);
-        Ok(Self { edges, width })
+        Ok(Self { edges, scale: count as f64 / width })
     }
 
     /// The ends of the bins, one more than there are bins: what NumPy's `histogram` gives beside the counts.
@@ -169,19 +178,27 @@ impl<T: Cast<f64> + Order> Bins<T> for Uniform {
         self.edges.len() - 1
     }
 
-    #[inline]
+    #[inline(always)]
     fn bin(&self, x: T) -> Option<usize> {
-        let (x, last) = (x.cast_unchecked(), self.edges.len() - 2);
-        if !(self.edges[0] <= x && x <= self.edges[last + 1]) {
+        let (x, edges) = (x.cast_unchecked(), &self.edges[..]);
+        let (first, last) = (edges[0], edges.len() - 2);
+        if !(first <= x && x <= edges[last + 1]) {
             return None;
         }
-        // Near the bin whose ends enclose the element, which decide.
-        let mut bin = (((x - self.edges[0]) / self.width * (last + 1) as f64) as usize).min(last);
-        // That is at most one away, unless bins are narrower than numbers are apart.
-        if x < self.edges[bin] || (bin < last && x >= self.edges[bin + 1]) {
-            bin = self.edges.partition_point(|edge| *edge <= x).saturating_sub(1).min(last);
-        }
-        Some(bin)
+        // Near the bin whose ends enclose the element, which decide: signed, as processors convert these.
+        let bin = (((x - first) * self.scale) as isize as usize).min(last);
+        let inside = edges[bin] <= x && (x < edges[bin + 1] || bin == last);
+        Some(if inside { bin } else { self.bin_among_all(x) })
+    }
+}
+
+impl Uniform {
+    /// The bin of an element between the first edge and the last: of those that are as near as rounding errors, or narrower
+    /// than numbers are apart.
+    #[cold]
+    fn bin_among_all(&self, x: f64) -> usize {
+        let last = self.edges.len() - 2;
+        self.edges.partition_point(|edge| *edge <= x).saturating_sub(1).min(last)
     }
 }
 

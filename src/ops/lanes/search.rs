@@ -6,7 +6,7 @@ use super::operand::Batch;
 use super::operation::LaneOperation;
 use super::sort::{Keys, SortMethod, argsort_lanes, keys_together, sort_lanes};
 use crate::compute::{Compute, reads};
-use crate::dtype::Sortable;
+use crate::dtype::{Radix, Sortable};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{
@@ -14,7 +14,7 @@ use crate::expr::{
     elements, moved, row_major, selectors,
 };
 use crate::kernel::{Filled, inner};
-use crate::memory::{resize, try_with_capacity, zeros};
+use crate::memory::{list, resize, try_with_capacity, zeros};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::any::type_name;
@@ -160,6 +160,9 @@ where
     E::Elem: Sortable,
 {
     let elements = elements(e)?;
+    if let Some(unique) = unique_in_table(&elements, e)? {
+        return Ok(unique);
+    }
     let (mut inverse, mut order) = (zeros(elements.len())?, zeros(elements.len())?);
     let lane = Batch::one(&elements);
     argsort_lanes(&mut Default::default(), lane, &mut order, SortOrder::Ascending.keys())?;
@@ -190,15 +193,55 @@ where
     Ok(Unique { values: values.into(), first: first.into(), counts: counts.into(), inverse })
 }
 
+/// Keys from the lowest to the highest that are worth a table, whatever the number of elements.
+const CLOSE: usize = 1 << 8;
+
+/// The same in a table of all keys from the lowest to the highest, if these are close.
+fn unique_in_table<E: Expr>(elements: &[E::Elem], e: &Lazy<E>) -> Result<Option<Unique<E::Elem>>>
+where
+    E::Elem: Sortable,
+{
+    let keys = || elements.iter().map(|x| x.key(false));
+    let (Some(low), Some(high)) = (keys().min(), keys().max()) else { return Ok(None) };
+    let Some(reach) = high.above(low).filter(|reach| *reach < elements.len().max(CLOSE)) else {
+        return Ok(None);
+    };
+    let place = |x: E::Elem| x.key(false).above(low).unwrap_or(0);
+    // Of each key the first position and the number of elements, then the number of its kind.
+    let mut table: Vec<[usize; 2]> = zeros(reach + 1)?;
+    for (at, &x) in elements.iter().enumerate().rev() {
+        let [first, count] = &mut table[place(x)];
+        (*first, *count) = (at, *count + 1);
+    }
+    let kinds = table.iter().filter(|[_, count]| *count > 0).count();
+    let (mut values, mut first, mut counts) =
+        (try_with_capacity(kinds)?, try_with_capacity(kinds)?, try_with_capacity(kinds)?);
+    for kind in table.iter_mut().filter(|[_, count]| *count > 0) {
+        let number = values.len();
+        values.push(elements[kind[0]]);
+        first.push(std::mem::replace(&mut kind[0], number));
+        counts.push(kind[1]);
+    }
+    let inverse = list(elements.iter().map(|&x| table[place(x)][0]))?;
+    let inverse = Tensor::new(e.shape()?, inverse)?;
+    Ok(Some(Unique { values: values.into(), first: first.into(), counts: counts.into(), inverse }))
+}
+
 pub(super) fn explain_unique<E: Expr<Elem: Sortable>>(e: &Lazy<E>) -> Result<Explanation> {
     let shape = e.shape()?;
     let count = shape.count()?;
-    let method = SortMethod::by_pairs::<<E::Elem as Sortable>::Key>(count, 1);
+    let how = match <E::Elem as Sortable>::Key::BYTES {
+        1 => "counted in a table of all keys".to_string(),
+        _ => {
+            let method = SortMethod::by_pairs::<<E::Elem as Sortable>::Key>(count, 1);
+            format!("{method}, or counted in a table where keys are close")
+        }
+    };
     // Which kind every element is of; the kinds are not known.
     let written = count.saturating_mul(size_of::<usize>());
     Ok(Explanation::report(
         format!("unique elements of {} {shape:?}", type_name::<E::Elem>()),
-        [format!("operand: {}", place(e)), format!("positions: {method}")]
+        [format!("operand: {}", place(e)), format!("positions: {how}")]
             .into_iter()
             .chain(blocks_at_once(e, None)?),
         1,

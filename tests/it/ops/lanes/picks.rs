@@ -5,6 +5,7 @@ use lensor::arbitrary::Viewed;
 use lensor::lanes::{Lanes, Side, SortOrder::Ascending};
 use lensor::prelude::*;
 use quickcheck::quickcheck;
+use std::collections::BTreeMap;
 
 /// Indexes below `extent`, as many along an axis as asked for, and of extent 1 along one other.
 fn indexes(
@@ -164,6 +165,41 @@ quickcheck! {
             && unique.inverse.shape() == shape
             && inverse.iter().zip(&data).all(|(&kind, x)| same(&values[kind], x))
             && first.iter().zip(&values).all(|(&k, x)| data[k].to_bits() == x.to_bits())
+    }
+}
+
+/// Keys that are close are counted in a table, others sorted: the same kinds.
+#[test]
+fn unique_integers_are_those_of_an_ordered_map() {
+    macro_rules! check {
+        ($($data:expr;)*) => { $(
+            let data: Vec<_> = $data;
+            let mut expected = BTreeMap::new();
+            for (at, &x) in data.iter().enumerate() {
+                expected.entry(x).or_insert((at, 0)).1 += 1;
+            }
+            let unique = Tensor::from(data.clone()).unique().unwrap();
+            let values = unique.values.to_vec().unwrap();
+            assert!(values.iter().eq(expected.keys()));
+            let (first, counts) = (unique.first.storage(), unique.counts.storage());
+            let found = first.iter().copied().zip(counts.iter().copied());
+            assert!(found.eq(expected.values().copied()));
+            assert!(unique.inverse.storage().iter().map(|&kind| values[kind]).eq(data));
+        )* };
+    }
+    for count in [1, 2, 255, 256, 257, 3000] {
+        let mixed = || (0..count).map(|k| (k * 7919 + k * k) % 1009);
+        check! {
+            mixed().map(|k| k as u8).collect();
+            mixed().map(|k| k as i8).collect();
+            mixed().map(|k| k % 3 == 0).collect();
+            mixed().map(|k| k as i16 - 500).collect();
+            mixed().map(|k| k as usize).collect();
+            mixed().map(|k| i64::MIN + k * 7).collect();
+            mixed().map(|k| if k == 5 { i64::MAX } else { i64::MIN + k }).collect();
+            mixed().map(|k| u128::MAX - k as u128).collect();
+            mixed().map(|k| (k as u128 % 17) << 100).collect();
+        }
     }
 }
 
