@@ -12,6 +12,7 @@
 //! ```
 
 mod cuts;
+mod keys;
 
 use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};
@@ -22,7 +23,6 @@ use crate::expr::{
 };
 use crate::kernel::{Filled, inner};
 use crate::map::{AddressMap, IntoNumbers, Select};
-use crate::memory::{list, resize, sort_by, try_with_capacity, zeros};
 use crate::ops::along::Along;
 use crate::ops::reduce::reducers::*;
 use crate::ops::reduce::{Reducer, fold_methods, named_folds, reduces};
@@ -30,6 +30,7 @@ use crate::shape::Shape;
 use crate::tensor::Tensor;
 use cuts::Cuts;
 pub(crate) use cuts::SegmentOffsets;
+use keys::{in_order, offsets_of, order};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -112,15 +113,7 @@ pub trait Segments: IntoExpr + Sized {
         axis: usize,
         keys: impl AsRef<[K]>,
     ) -> Result<(Vec<K>, Parts<Self::Expr>)> {
-        let keys = keys.as_ref();
-        let mut order = list(0..keys.len())?;
-        sort_by(&mut order, &mut Vec::new(), |&a, &b| keys[a].cmp(&keys[b]).then(a.cmp(&b)))?;
-        let kinds = || order.chunk_by(|&a, &b| keys[a] == keys[b]);
-        let (mut found, mut numbers) = (try_with_capacity(kinds().count())?, zeros(keys.len())?);
-        for (number, kind) in kinds().enumerate() {
-            found.extend(kind.first().map(|&first| keys[first].clone()));
-            kind.iter().for_each(|&k| numbers[k] = number);
-        }
+        let (found, numbers) = keys::kinds(keys.as_ref())?;
         let cut = Ok(Cut::Keys { keys: numbers, groups: found.len() });
         Ok((found, Parts { e: self.into_expr(), axis, cut }))
     }
@@ -299,7 +292,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
                 if are_few && shape[axis + 1..].iter().all(|&n| n == 1) {
                     copied = Some(&keys[..]);
                 } else {
-                    let order = in_order(&list(0..extent)?, keys, &offsets)?;
+                    let order = order(keys, &offsets)?;
                     let others = (0..axis).map(|_| Select::All);
                     let order: Vec<_> = others.chain([Select::List(order)]).collect();
                     e = e.select(&order[..])?;
@@ -338,38 +331,4 @@ fn check_offsets(offsets: &[usize], axis: usize, extent: usize) -> Result<()> {
         least = offset;
     }
     Ok(())
-}
-
-/// Where each group begins if elements with the same key lie one after another.
-fn offsets_of(keys: &[usize], groups: usize, axis: usize, extent: usize) -> Result<Vec<usize>> {
-    if keys.len() != extent {
-        return Err(Error::ListLength { what: "keys", axis, extent, found: keys.len() });
-    }
-    if let Some(at) = keys.iter().position(|&key| key >= groups) {
-        return Err(Error::Key { at, key: keys[at], groups });
-    }
-    let mut offsets: Vec<usize> = zeros(groups.saturating_add(1))?;
-    keys.iter().for_each(|&key| offsets[key] += 1);
-    let mut start = 0;
-    for offset in &mut offsets {
-        start += std::mem::replace(offset, start);
-    }
-    Ok(offsets)
-}
-
-/// The elements of lanes with a key each, those of one key one after another: a sort by counting.
-fn in_order<T: Copy>(elements: &[T], keys: &[usize], offsets: &[usize]) -> Result<Vec<T>> {
-    let mut ordered = Vec::new();
-    let Some(&first) = elements.first() else { return Ok(ordered) };
-    resize(&mut ordered, elements.len(), first)?;
-    let mut next: Vec<usize> = zeros(offsets.len())?;
-    let lanes = elements.chunks_exact(keys.len()).zip(ordered.chunks_exact_mut(keys.len()));
-    for (lane, ordered) in lanes {
-        next.copy_from_slice(offsets);
-        for (&x, &key) in lane.iter().zip(keys) {
-            ordered[next[key]] = x;
-            next[key] += 1;
-        }
-    }
-    Ok(ordered)
 }

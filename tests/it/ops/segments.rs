@@ -9,6 +9,7 @@ use lensor::reduce::{Max, Mean, Reducer, Sum};
 use lensor::segments::Segments;
 use lensor::storage::Sparse;
 use quickcheck::QuickCheck;
+use std::collections::BTreeMap;
 
 /// Keys that are less than any other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,22 @@ fn keys_without_an_order_are_grouped() {
     let counts = groups.sum();
     assert_eq!(found.len(), counts.to_vec().unwrap().len());
     assert_eq!(counts.to_vec().unwrap().iter().sum::<u64>(), 1000);
+}
+
+/// Few kinds are looked up, many are sorted: the same groups.
+#[test]
+fn kinds_of_keys_are_those_of_an_ordered_map() {
+    for kinds in [1, 3, 1023, 1024, 1025, 2000] {
+        let keys: Vec<String> = (0..4000).map(|k| (k * 7919 % kinds).to_string()).collect();
+        let t = Tensor::from((0..4000_i64).map(|k| k * k % 1013).collect::<Vec<_>>());
+        let mut expected = BTreeMap::new();
+        for (key, x) in keys.iter().zip(t.storage()) {
+            *expected.entry(key).or_insert(0) += x;
+        }
+        let (found, groups) = t.group_by(0, &keys).unwrap();
+        assert!(found.iter().eq(expected.keys().copied()), "{kinds}");
+        assert!(groups.sum().to_vec().unwrap().iter().eq(expected.values()), "{kinds}");
+    }
 }
 
 /// Lanes in pieces of a few elements, of memory and of storage that is none.
@@ -195,6 +212,9 @@ fn sums_of_groups_have_the_bits_of_segments_of_a_sorted_copy() {
         (vec![1, 30_000], 1, 40_000),
         (vec![50, 900], 1, 5),
         (vec![900, 5], 0, 70),
+        (vec![4000, 2], 0, 30),
+        (vec![3000, 2, 2], 0, 11),
+        (vec![3, 900, 4], 1, 20),
     ] {
         let element = |index: &[usize]| (index.iter().fold(7, |k, i| k * 37 + i) as f64).sin();
         let t = Tensor::from_index(&shape[..], element).unwrap();
