@@ -1,9 +1,9 @@
 //! Rows of an expression, a block at a time: what folds are fed with.
 //!
 //! Rows are numbered in row-major order of all axes but the last, whose elements are the columns. A block of some rows
-//! and columns is read in one of four ways: from the memory of a tensor, each row where it lies, from the block of storage that holds
-//! it, by evaluating tiles straight from strides, or, where maps are more than strides, runs are short, or storage is not
-//! memory, from a window of rows that has a plan of its own.
+//! and columns is read in one of four ways: from the memory of a tensor, each row where it lies, from the block of
+//! storage that holds it, by evaluating tiles straight from strides, or, where maps are more than strides, runs are
+//! short, or storage is not memory, from a window of rows that has a plan of its own.
 
 mod ahead;
 mod block;
