@@ -47,8 +47,9 @@ impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
 /// such storages along their axes and none empty, the result has their blocks, unless more than 2^20 of unequal length
 /// lie along an axis.
 /// It is not sparse, though its parts may be: sparse ones are assigned to parts of a [`Tensor::sparse`] instead, each of
-/// which moves the entries after it. If all parts are sparse, what would read more than 2^33 elements is refused as for
-/// sparse operands, see [`Lazy::densely`](crate::Lazy::densely). Follows NumPy's `concatenate`.
+/// which moves the entries after it, or [`Tensor::to_sparse`] reads all elements. If all parts are sparse, what would read
+/// more than 2^33 elements is refused as for sparse operands, see [`Lazy::densely`](crate::Lazy::densely). Follows NumPy's
+/// `concatenate`.
 ///
 /// # Errors
 ///

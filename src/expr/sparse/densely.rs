@@ -50,6 +50,17 @@ pub(crate) fn has_entries(e: &dyn Tree) -> bool {
     entries
 }
 
+/// Entries of the sparse storage that leaves are made of which are not sparse.
+pub(super) fn entries_below(e: &dyn Tree) -> usize {
+    let mut entries = 0_usize;
+    e.leaves(&mut |leaf| {
+        if let Access::Read { below: Some(count) } = leaf.access {
+            entries = entries.saturating_add(count);
+        }
+    });
+    entries
+}
+
 /// An expression whose sparse leaves are read as if they were not, see [`Lazy::densely`].
 #[derive(Debug, Clone)]
 pub struct Densely<E>(E);

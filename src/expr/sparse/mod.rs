@@ -18,6 +18,7 @@ pub use cursor::{Block, Maps, Share, StoredCursor, StoredLeaf};
 pub(crate) use dense::goes_by_entries;
 pub(super) use dense::{assign_sparsely, eval_sparsely, worthwhile};
 pub use densely::Densely;
+use densely::entries_below;
 pub(crate) use densely::{check_copies, check_operand, check_reads, has_entries};
 pub(crate) use fibers::for_each_fiber;
 pub use zip::{ZipStored, zip_stored};
@@ -107,6 +108,8 @@ pub(super) fn stored_count(e: &dyn Tree) -> (usize, bool) {
 pub(crate) fn check_stored(e: &dyn Tree, dense: usize) -> Result<()> {
     match stored_count(e) {
         (_, true) => Ok(()),
+        // What is made of sparse storage, as a concatenation is, has entries, though it is not sparse.
+        (0, false) => Err(Error::WouldDensify { stored: entries_below(e), dense }),
         (stored, false) => Err(Error::WouldDensify { stored, dense }),
     }
 }

@@ -7,6 +7,7 @@ use lensor::expr::zip_stored;
 use lensor::prelude::*;
 use lensor::reduce::Min;
 use lensor::storage::{Constant, Duplicates, Sparse, SubBuffer};
+use lensor::tensor::concat;
 use lensor::{Reader, StorageError, Stored};
 
 fn vector(len: usize, fill: i32, addresses: &[usize], values: &[i32]) -> Tensor<Sparse<i32>> {
@@ -150,6 +151,22 @@ fn nothing_turns_dense_silently() {
         "nothing is stored, and 6 dense elements would be computed: `to_sparse(fill)` keeps those that differ from \
          `fill`, `eval` or `densely` asks for all",
     );
+    // What is joined of sparse tensors is not sparse, but has their entries.
+    let joined = concat(0, [&a, &a]).unwrap();
+    fails(
+        joined.view().lazy().eval_sparse(),
+        Error::WouldDensify { stored: 4, dense: 12 },
+        "4 stored entries would become 12 dense elements: keep to entries by `zip_stored`, or ask for that by `eval` \
+         or `densely`",
+    );
+    let error = (&joined * 2).eval_sparse().unwrap_err();
+    assert_eq!(error, Error::WouldDensify { stored: 4, dense: 12 });
+    assert!(joined.to_sparse(0).unwrap().storage().iter().eq([
+        (1, 10),
+        (4, 40),
+        (7, 10),
+        (10, 40)
+    ]));
     let error = a.to_sparse(1).unwrap_err();
     assert_eq!(error, Error::WouldDensify { stored: 2, dense: 6 });
     assert!(vector(2, 0, &[0, 1], &[3, 4]).to_sparse(4).unwrap().storage().iter().eq([(0, 3)]));
