@@ -105,6 +105,9 @@ pub trait Reduce: IntoExpr + Sized {
     ///
     /// Products are those of the type of the elements: integers wrap, floats may be infinite. Cast what may not.
     ///
+    /// All products count: of a sparse and a dense operand every element is computed, as 0 times infinity is NaN.
+    /// [`Tensor::times_dense`](crate::Tensor::times_dense) adds up those of entries alone, in their time.
+    ///
     /// NumPy's `dot` of matrices is [`matmul`](crate::linalg::Linalg::matmul).
     ///
     /// ```
