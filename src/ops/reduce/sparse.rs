@@ -7,6 +7,7 @@ mod cells;
 mod fibers;
 mod fills;
 mod gaps;
+mod ordered;
 mod states;
 
 use super::fold::empty_axis;
@@ -14,12 +15,13 @@ use super::folding::Needs;
 use super::reducer::Reducer;
 use crate::error::{Error, Result};
 use crate::expr::{Boxed, Expr, check_stored, for_each_fiber, for_each_stored};
-use crate::memory::{list, push, try_reserve};
+use crate::memory::{list, try_reserve};
 use crate::shape::Shape;
-use crate::storage::{Sparse, sort_entries};
+use crate::storage::Sparse;
 use crate::tensor::Tensor;
 use cells::{Cells, EntryOrder, PART};
 use gaps::Gaps;
+use ordered::in_order;
 use states::{Cellwise, RUNS, Run, States};
 
 /// Reduces an expression of sparse operands over the axes that `mask` names.
@@ -183,45 +185,6 @@ fn without_elements<T: Copy, R: Reducer<T>>(
             Err(Error::EmptyReduction { axis, shape: shape.to_vec() })
         }
     }
-}
-
-/// Elements cell by cell in order, with the fill values between them. Also for cells so many that few have
-/// an entry. Returns the fill value, and the cells.
-fn in_order<T: Copy + Send + Sync>(
-    e: &Boxed<'_, T>,
-    shape: &Shape,
-    cells: &Cells,
-    states: &mut dyn Cellwise<T>,
-) -> Result<(T, Option<Vec<usize>>)> {
-    let (mut which, mut elements) = (Vec::new(), Vec::new());
-    let (along, block) = (cells.runs_along(), cells.block());
-    let fill = for_each_stored(e, shape, &mut |_, positions, values| {
-        try_reserve(&mut which, positions.len())?;
-        try_reserve(&mut elements, positions.len())?;
-        cells.for_each_run(positions, |run, start, cell, place| {
-            for (position, &value) in positions[run.clone()].iter().zip(&values[run]) {
-                let away = position.wrapping_sub(start);
-                // Storage that breaks its promises gives positions in any order.
-                if away >= block {
-                    continue;
-                }
-                let (cell, place) = if along { (cell, place + away) } else { (cell + away, place) };
-                which.push(cell);
-                elements.push((place, value));
-            }
-        });
-        Ok(())
-    })?;
-    // Stable: the elements of a cell stay in order.
-    sort_entries(&mut which, &mut elements)?;
-    let (mut found, mut start) = (Vec::new(), 0);
-    while let Some(&cell) = which.get(start) {
-        let count = which[start..].partition_point(|&other| other == cell);
-        push(&mut found, cell)?;
-        states.begin_cell(fill, cells.size, &elements[start..start + count])?;
-        start += count;
-    }
-    Ok((fill, Some(found)))
 }
 
 /// Few cells: entries of any of them as they come. They are counted if `count` asks for it, if the reducer has to know how

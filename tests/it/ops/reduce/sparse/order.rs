@@ -31,6 +31,27 @@ fn positions_and_order_are_those_of_dense_copies() {
     check(property as fn(Case) -> bool);
 }
 
+/// Rows of more entries than are taken at once, and of none.
+#[test]
+fn places_in_long_rows() {
+    for (columns, every) in [(700, 1), (700, 3), (2000, 1), (40, 7)] {
+        let addresses: Vec<usize> =
+            (0..6 * columns).filter(|k| k % every == 0 && k / columns != 2).collect();
+        let values = addresses.iter().map(|k| (k * 7919 % 103) as i32 - 90).collect();
+        let storage = Sparse::from_sorted(6 * columns, 11, addresses, values).unwrap();
+        let t = Tensor::new([2, 3, columns], storage).unwrap();
+        let dense = t.eval().unwrap();
+        for axes in [&[2][..], &[1, 2], &[0, 1, 2], &[1], &[0]] {
+            let expected = dense.fold(axes, ArgMax).to_vec().unwrap();
+            assert_eq!(t.fold(axes, ArgMax).to_vec().unwrap(), expected);
+            let found = t.fold(axes, ArgMax).eval_sparse().unwrap().to_vec().unwrap();
+            assert_eq!(found, expected);
+        }
+        let in_order = t.fold(2, InOrder).to_vec().unwrap();
+        assert!(in_order == dense.fold(2, InOrder).to_vec().unwrap());
+    }
+}
+
 #[test]
 fn axes_of_sparse_results_may_be_kept() {
     let storage = Sparse::from_sorted(6, 1_i64, vec![1, 5], vec![7, 9]).unwrap();
