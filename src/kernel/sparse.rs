@@ -116,6 +116,24 @@ impl<T: Copy + Send + Sync, F: Fn(T, T, T) -> T + Copy + Send + Sync> Sums<T, F>
         });
     }
 
+    /// As [`Self::times_column`] of a matrix whose entries come by columns: `split` says the column and the row. The terms of
+    /// a row come in the same order.
+    pub(crate) fn columns_times_column(
+        self,
+        entries: Entries<'_, T>,
+        column: &[T],
+        out: &mut [T],
+        split: impl Fn(usize) -> (usize, usize),
+    ) {
+        for (&position, &value) in entries.positions.iter().zip(entries.values) {
+            let (place, row) = split(position);
+            // Out of reach are entries of storage that breaks its promises only.
+            if let (Some(slot), Some(&element)) = (out.get_mut(row), column.get(place)) {
+                *slot = (self.step)(*slot, value, element);
+            }
+        }
+    }
+
     /// Rows of few entries times a column: the row of an entry is found by division, as a loop for each row
     /// would end in a branch that no processor predicts. The sum so far is stored for every entry and stays in a register,
     /// so that no entry waits for the store of the one before.

@@ -65,6 +65,15 @@ where
     /// Computes the product with one column into as many zeros as there are rows.
     fn add_column(&self, extents: [usize; 3], out: &mut [S::Elem]) -> Result<()> {
         let [rows, depth, _] = extents;
+        let turned = self.sparse.view().reshape([rows, depth])?.transpose([1, 0])?;
+        if rows > 1 && depth > 1 && turned.address_map().is_contiguous() {
+            // Entries of the transposed matrix would be sorted for nothing.
+            let (entries, column) = (entries(&self.semiring, &turned, 1)?, elements(&self.dense)?);
+            let (sums, matrix) = (sums(&self.semiring), borrowed(&entries, rows));
+            let divider = Divider::new(rows, rows.saturating_mul(depth));
+            sums.columns_times_column(matrix, &column, out, |at| divider.divide(at));
+            return Ok(());
+        }
         let (entries, column) = (self.entries(extents)?, elements(&self.dense)?);
         let (sums, matrix) = (sums(&self.semiring), borrowed(&entries, depth));
         let divider = Divider::new(depth, rows.saturating_mul(depth));

@@ -211,6 +211,25 @@ fn sparse_times_dense_is_a_sum_over_entries() {
     check(law as fn(Viewed<Option<f64>>, Vec<Number>, u8, bool) -> bool);
 }
 
+/// A view with the axes turned around adds up the same terms in the same order as entries that were sorted.
+#[test]
+fn columns_are_added_up_in_order() {
+    let entries = (0..60 * 40).filter(|k| k * 31 % 7 < 3);
+    let values = entries.clone().map(|k| 1.0 / (k as f64 - 77.5)).collect();
+    let storage = Sparse::from_sorted(60 * 40, 0.0, entries.collect(), values).unwrap();
+    let t = Tensor::new([60, 40], storage).unwrap();
+    let x = Tensor::from((0..60).map(|k| (k as f64).sin() * 1e3).collect::<Vec<_>>());
+    let turned = t.view().transpose([1, 0]).unwrap();
+    let sorted = turned.lazy().eval_sparse().unwrap();
+    let turned = t.view().transpose([1, 0]).unwrap();
+    let bits = |found: Vec<f64>| found.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+    let expected = bits(sorted.times_dense(&x, PlusTimes).to_vec().unwrap());
+    assert_eq!(bits(turned.times_dense(&x, PlusTimes).to_vec().unwrap()), expected);
+    // A part of the columns is sorted.
+    let part = turned.select((3..9,)).unwrap();
+    assert_eq!(bits(part.times_dense(&x, PlusTimes).to_vec().unwrap()), expected[3..9]);
+}
+
 #[test]
 fn empty_extents() {
     let none = Tensor::new([3, 0], Sparse::new(0, 0.0)).unwrap();
