@@ -11,6 +11,7 @@ mod tests;
 
 use super::footprint::table;
 use super::grid::{COARSE, Lane};
+use super::order::ascending;
 use super::{Area, Grid, Loop, Nest, Operand, PerOperand, Step, Supply, TableRef};
 use crate::error::Result;
 use crate::kernel::threads;
@@ -276,8 +277,7 @@ fn is_straight(nest: &Nest, operands: &[Operand<'_>], k: usize) -> bool {
 /// Puts the positions of an operand along a loop in ascending order.
 fn sort_loop(l: &mut Loop, k: usize, tables: &mut Vec<Cow<'_, [usize]>>) -> Result<()> {
     let Some(positions) = table(l, k, tables) else { return Ok(()) };
-    let mut order = list(0..l.extent)?;
-    order.sort_unstable_by_key(|&digit| (positions[digit], digit));
+    let order = ascending(positions)?;
     for operand in 0..l.steps.len() {
         let step = l.steps[operand];
         if step.stride == 0 {

@@ -135,9 +135,17 @@ impl Footprint {
                 None => Side::Strided { extent, stride: weight },
                 Some(list) => {
                     let sorted = distinct(list, step.stride < 0, weight)?;
+                    // Mostly the same one or the next.
+                    let mut at = 0;
                     let entry = |&p: &usize| {
                         let offset = weight * p.abs_diff(lowest);
-                        sorted.binary_search(&offset).unwrap_or_default()
+                        if sorted.get(at) != Some(&offset) {
+                            at = match sorted.get(at + 1) {
+                                Some(next) if *next == offset => at + 1,
+                                _ => sorted.binary_search(&offset).unwrap_or_default(),
+                            };
+                        }
+                        at
                     };
                     let entries = self::list(list.iter().map(entry))?;
                     tables.push(Cow::Owned(entries));

@@ -15,6 +15,7 @@ mod footprint;
 mod gather;
 mod grid;
 mod nest;
+mod order;
 mod parts;
 mod pieces;
 #[cfg(test)]

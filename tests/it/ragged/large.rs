@@ -20,6 +20,26 @@ impl Reader for Computed {
     }
 }
 
+/// Rows that are joined end to end, of more items than are read at once.
+#[test]
+fn rows_of_many_parts_are_joined() {
+    let lens = (0..8000).map(|row| row * 7 % 11);
+    let count: usize = lens.clone().sum();
+    let of = |part: u32| {
+        let items = Tensor::from((0..count as u32).map(|k| 2 * k + part).collect::<Vec<_>>());
+        Ragged::new([8000], Offsets::from_lengths(lens.clone()).unwrap(), items).unwrap()
+    };
+    let joined = concat(1, [&of(0), &of(1), &of(0), &of(1)]).unwrap().to_vec().unwrap();
+    let (mut expected, mut start) = (Vec::new(), 0);
+    for len in lens {
+        for part in [0, 1, 0, 1] {
+            expected.extend((start..start + len).map(|k| 2 * k as u32 + part));
+        }
+        start += len;
+    }
+    assert!(joined == expected);
+}
+
 /// An item among few long rows is found without a list of items.
 #[test]
 fn long_rows_are_few() {
