@@ -53,6 +53,16 @@ impl<N: Number> Spans<'_, N> {
         dispatch(Copied { spans: self, from, start, out })
     }
 
+    /// Copies rows to all of `out` from the last element to the first: those that end with the one that `start` says.
+    pub(crate) fn copy_back<T: Copy>(
+        self,
+        from: &[T],
+        start: impl Fn(usize) -> usize,
+        out: &mut [T],
+    ) -> Result<(), Beyond> {
+        dispatch(CopiedBack { spans: self, from, start, out })
+    }
+
     /// Calls `row` with the number, the length and the elements left out of each row, until as many elements as there
     /// are to write are done; it returns how many it wrote.
     #[inline(always)]
@@ -150,6 +160,48 @@ impl<T: Copy, N: Number, S: Fn(usize) -> usize> Kernel for Copied<'_, T, N, S> {
     }
 }
 
+struct CopiedBack<'s, T, N, S> {
+    spans: Spans<'s, N>,
+    from: &'s [T],
+    start: S,
+    out: &'s mut [T],
+}
+
+impl<T: Copy, N: Number, S: Fn(usize) -> usize> Kernel for CopiedBack<'_, T, N, S> {
+    type Out = Result<(), Beyond>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Out {
+        let Self { spans, from, start, out } = self;
+        spans.for_each(out.len(), |row, count, skipped, done| {
+            let (last, rest) = (start(row).wrapping_sub(skipped), &mut out[done..]);
+            let count = count.min(rest.len());
+            if count == 0 {
+                return Ok(0);
+            }
+            let run = from.get(..last.wrapping_add(1)).ok_or(Beyond(last))?;
+            if size_of::<T>() <= SMALL
+                && let (Some(chunk), Some(end)) =
+                    (rest.first_chunk_mut::<COPIED>(), run.last_chunk::<COPIED>())
+            {
+                *chunk = *end;
+                chunk.reverse();
+            } else {
+                let own = run.iter().rev().zip(&mut rest[..count.min(COPIED)]);
+                own.for_each(|(&x, slot)| *slot = x);
+            }
+            if count > run.len() {
+                return Err(Beyond(usize::MAX));
+            }
+            if count > COPIED {
+                let own = run[run.len() - count..run.len() - COPIED].iter().rev();
+                rest[COPIED..count].iter_mut().zip(own).for_each(|(slot, &x)| *slot = x);
+            }
+            Ok(count)
+        })
+    }
+}
+
 /// Copies rows to rows of `extent` elements each, and a value to what is left of them.
 ///
 /// # Panics
@@ -229,6 +281,10 @@ mod tests {
                 assert!(out.iter().zip(all.clone()).all(|(x, k)| *x == from[start(place(k).0)]));
                 spans.copy(&from, |k| start(row + k), &mut out).unwrap();
                 let expected = |k| from[start(place(k).0) + place(k).1];
+                assert!(out.iter().zip(all.clone()).all(|(x, k)| *x == expected(k)));
+                let last = |row: usize| 30 + (row * 37) % 60;
+                spans.copy_back(&from, |k| last(row + k), &mut out).unwrap();
+                let expected = |k| from[last(place(k).0) - place(k).1];
                 assert!(out.iter().zip(all).all(|(x, k)| *x == expected(k)));
             }
         }
@@ -246,6 +302,8 @@ mod tests {
         let spans = Spans { numbers: &[0_u8, 3], skipped: 0 };
         let mut out = [0; 3];
         assert_eq!(spans.copy(&[1, 2], |_| 0, &mut out), Err(Beyond(0)));
+        assert_eq!(spans.copy_back(&[1, 2], |_| 1, &mut out), Err(Beyond(usize::MAX)));
+        assert_eq!(spans.copy_back(&[1, 2], |_| 2, &mut out), Err(Beyond(2)));
         assert_eq!(spans.repeat(&[1, 2], |_| 2, &mut out), Err(Beyond(2)));
         assert_eq!(spans.repeat(&[1, 2], |_| 1, &mut [0; 4]), Err(Beyond(usize::MAX)));
     }

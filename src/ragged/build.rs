@@ -299,7 +299,7 @@ impl<S: Reader> Ragged<S> {
         let mut items = try_with_capacity(offsets.last())?;
         (0..rows).for_each(|row| items.extend(kept(row)));
         let count = items.len();
-        let content = pick(merged(t, axis)?, &Items::List(items), count)?;
+        let content = pick(merged(t, axis)?, Items::List(items), count)?;
         Self::new(lead, offsets, content)
     }
 }

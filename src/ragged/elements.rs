@@ -3,6 +3,7 @@
 use super::expr::IntoRagged;
 use super::folds::ReduceRagged;
 use super::form::content_shape;
+use super::levels::RowItems;
 use super::{Ragged, zip_ragged};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
@@ -107,8 +108,29 @@ impl<S: Reader> Ragged<S> {
     ///
     /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it shrank, [`Error::OutOfMemory`].
     pub fn to_vec(&self) -> Result<Vec<S::Elem>> {
+        if self.has_rows_in_memory()? {
+            return Ok(self.eval()?.content.into_storage());
+        }
         let elements = self.view().shown()?.to_vec();
         elements.map_err(|error| self.of_content(error))
+    }
+
+    /// Whether rows are anywhere in content that lies in memory in row-major order: they are copied one by one, as in
+    /// expressions.
+    fn has_rows_in_memory(&self) -> Result<bool> {
+        let resolved = self.resolved()?;
+        let (RowItems::Starts { .. }, Some(own)) = (&resolved.rows, resolved.form.rows()) else {
+            return Ok(false);
+        };
+        let (map, shape) = (self.content.address_map(), self.content.shape());
+        let extent = shape.first().copied().unwrap_or(0);
+        let inside = |row| {
+            let run = resolved.row(own, row);
+            run.len == 0 || run.item(0).max(run.item(run.len - 1)) < extent
+        };
+        Ok(map.is_contiguous()
+            && self.content.storage().as_slice().is_some_and(|all| all.get(map.span()).is_some())
+            && (0..own.rows()).all(inside))
     }
 
     /// An error at an index of the packed content as one of the tensor.

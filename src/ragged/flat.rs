@@ -73,7 +73,7 @@ fn last_rows<S: Reader>(
     };
     match &resolved.rows {
         RowItems::From(first) if same => {
-            return Ok(direct(pick(content, &Items::From(*first), lengths.len())?));
+            return Ok(direct(pick(content, Items::From(*first), lengths.len())?));
         }
         RowItems::Starts { starts, step } if same => {
             return by_row(content, lengths, Starts::List(starts.clone()), Repeats::None, *step);

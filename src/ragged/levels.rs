@@ -247,24 +247,23 @@ impl Resolved {
 }
 
 /// The first of `count` items of axis 0, and those that follow, or the listed ones.
-pub(super) fn pick<S>(content: Tensor<S>, items: &Items, count: usize) -> Result<Tensor<S>> {
+pub(super) fn pick<S>(content: Tensor<S>, items: Items, count: usize) -> Result<Tensor<S>> {
     let extent = content.shape().first().copied().unwrap_or(1);
     match items {
         Items::From(0) if extent == count => Ok(content),
         Items::From(first) => {
             // Of a table that changed.
-            let (first, end) = (*first, first.saturating_add(count));
+            let end = first.saturating_add(count);
             if end > extent {
                 return Err(Error::OutOfSpan { span: first..end, len: extent });
             }
             content.rewrite(&mut |map| map.slice(0, first..end))
         }
-        Items::List(list) => {
+        Items::List(mut list) => {
             if let Some(&item) = list.iter().find(|&&item| item >= extent) {
                 return Err(Error::OutOfSpan { span: item..item.saturating_add(1), len: extent });
             }
-            let mut list = Some(crate::memory::list(list.iter().copied())?);
-            content.rewrite(&mut |map| map.select([Select::List(list.take().unwrap_or_default())]))
+            content.rewrite(&mut |map| map.select([Select::List(take(&mut list))]))
         }
     }
 }

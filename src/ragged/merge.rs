@@ -124,6 +124,6 @@ impl<S> Ragged<S> {
                 Items::List(items_of(self.runs(number), count)?)
             }
         };
-        self.fixed(number, &[extent], &items)
+        self.fixed(number, &[extent], items)
     }
 }

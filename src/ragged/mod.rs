@@ -325,7 +325,7 @@ impl<S> Ragged<S> {
             return Ok(self.content);
         };
         let at = self.resolved()?.items()?;
-        pick(self.content, &at, items)
+        pick(self.content, at, items)
     }
 }
 

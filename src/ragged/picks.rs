@@ -84,7 +84,7 @@ impl<S> Ragged<S> {
         let extents = [indexes.len()];
         // The rows after one item are a part of their table, however many there are.
         let items = if let [item] = items[..] { Items::From(item) } else { Items::List(items) };
-        self.fixed(number, if is_list { &extents } else { &[] }, &items)
+        self.fixed(number, if is_list { &extents } else { &[] }, items)
     }
 
     /// The error of a row of a settled level that lacks an index.
@@ -188,7 +188,7 @@ impl<S> Ragged<S> {
         }
         match extent {
             None => shown.with_rows(number, rows, items),
-            Some(extent) => shown.fixed(number, &[extent], &Items::List(items)),
+            Some(extent) => shown.fixed(number, &[extent], Items::List(items)),
         }
     }
 

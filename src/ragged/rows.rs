@@ -362,6 +362,9 @@ impl<S: Reader> ByRow<S> {
             (Starts::List(_), Repeats::None) if self.step == 1 => {
                 spans.copy(slice, |k| self.start(row + k), out)
             }
+            (Starts::List(_), Repeats::None) if self.step == -1 => {
+                spans.copy_back(slice, |k| self.start(row + k), out)
+            }
             _ => return None,
         };
         Some(done.map_err(|Beyond(at)| StorageError::beyond(at, slice.len())))

@@ -38,7 +38,7 @@ impl RowRange {
         let start = self.start.unwrap_or(items - 1);
         let stop = self.stop.unwrap_or(if falls { -1 } else { items });
         let way = if falls { start - stop } else { stop - start };
-        (start, if way <= 0 { 0 } else { (way - 1) / self.step.abs() + 1 })
+        (start, if way <= 0 { 0 } else { self.steps(way - 1) + 1 })
     }
 
     /// All visited indexes, or the first that the row lacks.
@@ -58,6 +58,14 @@ impl RowRange {
         self.taken(start + first * self.step, kept)
     }
 
+    /// Whole steps in a distance. Mostly steps are of 1, and a division takes long.
+    fn steps(&self, distance: i128) -> i128 {
+        match self.step.abs() {
+            1 => distance,
+            by => distance / by,
+        }
+    }
+
     fn taken(&self, start: i128, count: i128) -> Taken {
         // A step that is too large is not taken.
         let step = isize::try_from(self.step).unwrap_or(1);
@@ -69,9 +77,8 @@ impl RowRange {
         let last = run.len as i128 - 1;
         let (low, high) =
             if self.step > 0 { (-start, last - start) } else { (start - last, start) };
-        let by = self.step.abs();
-        let first = if low > 0 { (low - 1) / by + 1 } else { 0 };
-        let end = if high < 0 { 0 } else { high / by + 1 };
+        let first = if low > 0 { self.steps(low - 1) + 1 } else { 0 };
+        let end = if high < 0 { 0 } else { self.steps(high) + 1 };
         let (first, end) = (first.min(count), end.min(count));
         (first, (end - first).max(0))
     }

@@ -114,7 +114,7 @@ impl<S> Ragged<S> {
     pub(super) fn regathered(mut self, number: usize, items: Vec<usize>) -> Result<Self> {
         let count = items.len();
         let Some(below) = self.levels.get_mut(number + 1) else {
-            let content = pick(self.content, &Items::List(items), count)?;
+            let content = pick(self.content, Items::List(items), count)?;
             return Ok(Self::of(self.levels, content));
         };
         below.bounds = below.rows_of(&Items::List(items), count)?;
@@ -134,7 +134,7 @@ impl<S> Ragged<S> {
     }
 
     /// Makes the rows of a settled level fixed axes: those in front of it and `extents`, with these items.
-    pub(super) fn fixed(self, number: usize, extents: &[usize], items: &Items) -> Result<Self> {
+    pub(super) fn fixed(self, number: usize, extents: &[usize], items: Items) -> Result<Self> {
         let Self { mut levels, content, .. } = self;
         let level = levels.remove(number);
         let front: SmallVec<[usize; 4]> = level.extents.iter().chain(extents).copied().collect();
@@ -149,7 +149,7 @@ impl<S> Ragged<S> {
         to.count()?;
         let count = level.above * front.iter().product::<usize>();
         if let Some(below) = levels.get_mut(number) {
-            below.bounds = below.rows_of(items, count)?;
+            below.bounds = below.rows_of(&items, count)?;
             below.extents = to.iter().skip(usize::from(number > 0)).copied().collect();
             below.above = level.above;
             return Ok(Self::of(levels, content));

@@ -64,6 +64,58 @@ fn views_of_operations_compute_them_once() {
     assert!(asked.load(Ordering::Relaxed) < 2 * 6);
 }
 
+/// Rows of memory that begin anywhere, in steps either way, are copied one by one.
+#[test]
+fn rows_in_steps_are_copied() {
+    fn check<T: Copy + PartialEq + std::fmt::Debug + Send + Sync>(
+        width: usize,
+        of: fn(usize) -> T,
+    ) {
+        let (mut rows, mut items) = (Vec::new(), 0);
+        for len in [0, 1, 9, 40, 3, 0, 16, 17, 15, 2, 33, 0, 8] {
+            rows.push((items..items + len).collect::<Vec<_>>());
+            items += len;
+        }
+        let content = Tensor::from_vec([items, width], (0..items * width).map(of).collect());
+        let content = match width {
+            1 => content.unwrap().remove_axis(1).unwrap(),
+            _ => content.unwrap(),
+        };
+        let offsets = Offsets::from_lengths(rows.iter().map(Vec::len)).unwrap();
+        let r = Ragged::new([rows.len()], offsets, content).unwrap();
+        let same = |found: &Ragged<&Vec<T>>, rows: &[Vec<usize>]| {
+            let items = rows.iter().flatten();
+            let expected: Vec<T> =
+                items.flat_map(|item| (0..width).map(move |x| of(item * width + x))).collect();
+            assert_eq!(found.to_vec().unwrap(), expected);
+            assert_eq!(found.eval().unwrap().content().to_vec().unwrap(), expected);
+        };
+        let order = [12_usize, 3, 0, 3, 10, 11, 7, 6, 8, 1, 2, 4, 9];
+        let picked = order.iter().map(|&row| rows[row].clone()).collect();
+        let turned = r.view().select((&order[..],)).unwrap();
+        for (view, rows) in [(r.view(), rows), (turned, picked)] {
+            for range in [Select::Reverse, (1..).into(), (..3).into()] {
+                let change = |row: &Vec<usize>| match range {
+                    Select::Reverse => row.iter().rev().copied().collect(),
+                    Select::Range { start: 1, .. } => row.iter().skip(1).copied().collect(),
+                    _ => row.iter().take(3).copied().collect::<Vec<_>>(),
+                };
+                let rows: Vec<_> = rows.iter().map(change).collect();
+                let cut = view.clone().clip(1, range.clone()).unwrap();
+                same(&cut, &rows);
+                let each = |row: &Vec<usize>| row.iter().step_by(2).copied().collect();
+                let every = cut.clone().clip(1, Select::every(2)).unwrap();
+                same(&every, &rows.iter().map(each).collect::<Vec<_>>());
+                let back = |row: &Vec<usize>| row.iter().rev().copied().collect();
+                same(&cut.flip(1).unwrap(), &rows.iter().map(back).collect::<Vec<_>>());
+            }
+        }
+    }
+    check(1, |k| k as u8);
+    check(3, |k| k as i64);
+    check(1, |k| [k; 5]);
+}
+
 /// Rows that have no items may lie beyond all that there is.
 #[test]
 fn empty_rows_start_anywhere() {
