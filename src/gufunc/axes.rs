@@ -127,10 +127,12 @@ fn lists(signature: &Signature, options: &Options) -> Result<Option<Lists>, Core
     }
     let Some(given) = &options.axes else { return Ok(None) };
     let scalar = |k: usize| outputs.get(k).is_none_or(Vec::is_empty);
-    let (mut lists, mut rest) = (Lists::new(), given.iter());
+    let (mut lists, mut rest) = (Lists::new(), given.iter().peekable());
     let short = given.len() < inputs.len() + outputs.len();
     for (k, rank) in ranks().enumerate() {
-        let left_out = k >= inputs.len() && scalar(k - inputs.len()) && short;
+        // A list without axes is that of a scalar output, as no other one has such.
+        let is_here = rest.peek().is_some_and(|list| list.is_empty());
+        let left_out = k >= inputs.len() && scalar(k - inputs.len()) && short && !is_here;
         let list = if left_out { None } else { rest.next() };
         match list {
             None if k >= inputs.len() && (left_out || options.keepdims) => {

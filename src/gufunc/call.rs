@@ -78,7 +78,8 @@ impl<I, O: Outputs, F, X, M> fmt::Debug for Call<I, O, F, X, M> {
 
 impl<I, O: Outputs, F, X, M> Call<I, O, F, X, M> {
     /// The core axes of each argument, in the order of its signature: of inputs, then of outputs. Negative ones count
-    /// from the end, unlike elsewhere, as in NumPy's gufuncs. Outputs without core axes may be left out.
+    /// from the end, unlike elsewhere, as in NumPy's gufuncs. Each output without core axes may be left out, or has an
+    /// empty list.
     ///
     /// ```
     /// use lensor::gufunc::matmul;

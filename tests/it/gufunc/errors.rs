@@ -315,3 +315,25 @@ fn axes() {
     let same = inner1d::<i64>().call([&t, &t]).axes([[0], [-3]]).keepdims();
     assert_eq!(same.eval().unwrap()[0].shape(), [1, 2, 2]);
 }
+
+/// An empty list is that of a scalar output, whether or not other scalar outputs have theirs.
+#[test]
+fn axes_of_some_scalar_outputs() {
+    let (signature, t) = ("(n)->(),(n),()", zeros([2, 3, 4]));
+    let gufunc = Gufunc::<[i64; 1], [i64; 3], _>::each(signature, |_, _| ()).unwrap();
+    let call = |axes: &[&[isize]]| gufunc.call([&t]).axes(axes).eval();
+    let fits = |axes: &[&[isize]]| {
+        let [a, b, c] = call(axes).unwrap();
+        assert!(a.shape() == [2, 4] && b.shape() == [3, 2, 4] && c.shape() == [2, 4], "{axes:?}");
+    };
+    fits(&[&[1], &[0]]);
+    fits(&[&[1], &[], &[0]]);
+    fits(&[&[1], &[0], &[]]);
+    fits(&[&[1], &[], &[0], &[]]);
+    let error = |argument, expected, found| Error::CoreAxes {
+        signature: signature.into(),
+        flaw: CoreAxesFlaw::Count { argument, expected, found },
+    };
+    assert_eq!(call(&[&[1], &[], &[]]).unwrap_err(), error(3, 1, 0));
+    assert_eq!(call(&[&[1], &[2], &[0], &[]]).unwrap_err(), error(2, 0, 1));
+}
