@@ -159,3 +159,47 @@ fn functions_see_results_alone() {
     let maxima = u.segments(0, [0, 1, 2]).max().filter(&mask).map(inverse);
     assert!(matches!(maxima.eval(), Err(Error::NothingLeft { .. })));
 }
+
+/// What is kept of a leaf is folded as a leaf of its own, and of columns one after another: the same bits.
+#[test]
+fn floats_that_are_kept_are_added_in_order() {
+    let mut random = Random(7);
+    let (rows, columns) = (130, 37);
+    let t = Tensor::from_index([rows, columns], |_| random.below(1000) as f64 / 7.0).unwrap();
+    for often in [1, 2, 9, 5000] {
+        let mask = Tensor::from_index([rows, columns], |_| random.below(often) == 0).unwrap();
+        let nan = choose(&mask, &t, f64::NAN).eval().unwrap();
+        let bits = |sums: &[f64]| sums.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        let along: Vec<f64> = (0..rows)
+            .map(|row| {
+                let kept = (0..columns).filter(|&column| mask.get([row, column]).unwrap());
+                let kept: Vec<f64> = kept.map(|column| t.get([row, column]).unwrap()).collect();
+                Tensor::from(kept).sum(0).item().unwrap()
+            })
+            .collect();
+        assert_eq!(bits(&t.sum(1).filter(&mask).to_vec().unwrap()), bits(&along));
+        assert_eq!(bits(&nan.nan_sum(1).to_vec().unwrap()), bits(&along));
+        // Leaves of 64 rows, joined in pairs.
+        let across: Vec<f64> = (0..columns)
+            .map(|column| {
+                let kept = |rows: std::ops::Range<usize>| {
+                    let rows = rows.filter(|&row| mask.get([row, column]).unwrap());
+                    rows.map(|row| t.get([row, column]).unwrap()).reduce(|a, b| a + b)
+                };
+                let leaves = [kept(0..64), kept(64..128), kept(128..rows)];
+                leaves.into_iter().flatten().reduce(|a, b| a + b).unwrap_or(0.0)
+            })
+            .collect();
+        assert_eq!(bits(&t.sum(0).filter(&mask).to_vec().unwrap()), bits(&across));
+        assert_eq!(bits(&nan.nan_sum(0).to_vec().unwrap()), bits(&across));
+        // Positions are those among all.
+        let first = |column: usize| {
+            let kept = (0..rows).filter(|&row| mask.get([row, column]).unwrap());
+            kept.map(|row| (t.get([row, column]).unwrap(), row))
+                .reduce(|a, b| if b.0 > a.0 { b } else { a })
+        };
+        let largest: Vec<usize> =
+            (0..columns).map(|column| first(column).map_or(rows, |(_, row)| row)).collect();
+        assert_eq!(t.argmax(0).filter(&mask).or(rows).to_vec().unwrap(), largest);
+    }
+}

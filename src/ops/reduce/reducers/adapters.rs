@@ -182,6 +182,18 @@ pub enum Taken<S> {
     None(S),
 }
 
+/// Rows and columns of which the elements that count are brought together at a time.
+const ROWS: usize = 64;
+const COLUMNS: usize = 16;
+
+/// Puts an element behind the `count` that are kept, and says how many these are if it counts: without a branch, which no
+/// processor would predict.
+#[inline(always)]
+fn keep<T>((x, counts): (T, bool), kept: &mut [T], count: usize) -> usize {
+    kept[count] = x;
+    count + usize::from(counts)
+}
+
 /// Reducers of a selection of elements: `take` gives an element and whether it counts, `lone` says whether one
 /// that does not has a result where none does.
 macro_rules! selecting {
@@ -288,16 +300,67 @@ macro_rules! selecting {
             /// The elements that count, side by side, as one run: which ones they are is the same however
             /// the operand lies in memory.
             fn fold(&self, run: &[$item], position: usize) -> Self::State {
-                let mut state = self.first_at(run[0], position);
+                let (state, mut count) = (self.first_at(run[0], position), 0);
                 if R::POSITIONS || !R::ASSOCIATIVE {
-                    for (k, &x) in run.iter().enumerate().skip(1) {
-                        self.step_at(&mut state, x, position + k);
+                    let mut taken = vec![($take(run[0]).0, position); run.len()];
+                    for (k, &x) in run.iter().enumerate() {
+                        let (x, counts) = $take(x);
+                        count = keep(((x, position + k), counts), &mut taken, count);
                     }
-                    return state;
+                    let Some((&(x, at), rest)) = taken[..count].split_first() else { return state };
+                    let mut state = self.0.first_at(x, at);
+                    for &(x, at) in rest {
+                        self.0.step_at(&mut state, x, at);
+                    }
+                    return Taken::Some(state);
                 }
-                let taken = run.iter().map(|&x| $take(x)).filter(|(_, counts)| *counts);
-                let taken: Vec<$element> = taken.map(|(x, _)| x).collect();
-                if taken.is_empty() { state } else { Taken::Some(self.0.fold(&taken, position)) }
+                let mut taken = vec![$take(run[0]).0; run.len()];
+                for &x in run {
+                    count = keep($take(x), &mut taken, count);
+                }
+                if count == 0 { state } else { Taken::Some(self.0.fold(&taken[..count], position)) }
+            }
+
+            /// As the default, the elements that count of some columns and rows at a time.
+            #[inline(always)]
+            fn fold_columns(&self, rows: &[&[$item]], position: usize, states: &mut Vec<Self::State>) {
+                states.clear();
+                states.extend(rows[0].iter().map(|&x| self.first_at(x, position)));
+                if R::POSITIONS {
+                    for (k, row) in rows.iter().enumerate().skip(1) {
+                        for (state, &x) in states.iter_mut().zip(*row) {
+                            self.step_at(state, x, position + k);
+                        }
+                    }
+                    return;
+                }
+                let (Some(&first), rows) = (rows[0].first(), &rows[1..]) else { return };
+                let height = rows.len().min(ROWS);
+                let mut taken = vec![$take(first).0; height * COLUMNS.min(states.len())];
+                for rows in rows.chunks(ROWS) {
+                    for (k, states) in states.chunks_mut(COLUMNS).enumerate() {
+                        let mut counts = [0; COLUMNS];
+                        for row in rows {
+                            let columns = &row[k * COLUMNS..][..states.len()];
+                            let places = taken.chunks_exact_mut(height).zip(&mut counts);
+                            for (&x, (taken, count)) in columns.iter().zip(places) {
+                                *count = keep($take(x), taken, *count);
+                            }
+                        }
+                        let columns = taken.chunks_exact(height).zip(counts);
+                        for (state, (taken, count)) in states.iter_mut().zip(columns) {
+                            let Some((&x, rest)) = taken[..count].split_first() else { continue };
+                            match state {
+                                Taken::Some(state) => self.0.step(state, x),
+                                Taken::None(_) => *state = Taken::Some(self.0.first(x)),
+                            }
+                            let Taken::Some(state) = state else { continue };
+                            for &x in rest {
+                                self.0.step(state, x);
+                            }
+                        }
+                    }
+                }
             }
         }
     };
