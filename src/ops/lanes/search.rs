@@ -14,7 +14,7 @@ use crate::expr::{
     elements, moved, row_major, selectors,
 };
 use crate::kernel::{Filled, inner};
-use crate::memory::{list, resize, try_with_capacity, zeros};
+use crate::memory::{list, refill, resize, try_with_capacity, zeros};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use std::any::type_name;
@@ -33,10 +33,42 @@ pub enum Side {
 
 /// How many elements of a sorted lane come before `x`.
 pub(super) fn position<T: Sortable>(sorted: &[T], x: T, side: Side) -> usize {
-    let key = x.key(false);
+    count_before(sorted, |y| y.key(false), x.key(false), side)
+}
+
+/// How many items of a sorted list come before a key.
+#[inline(always)]
+fn count_before<Y: Copy, K: Ord>(
+    sorted: &[Y],
+    key_of: impl Fn(Y) -> K,
+    key: K,
+    side: Side,
+) -> usize {
     match side {
-        Side::Left => sorted.partition_point(|y| y.key(false) < key),
-        Side::Right => sorted.partition_point(|y| y.key(false) <= key),
+        Side::Left => sorted.partition_point(|&y| key_of(y) < key),
+        Side::Right => sorted.partition_point(|&y| key_of(y) <= key),
+    }
+}
+
+/// A sorted lane to be searched for so many needles: by its keys, made once, if these are more.
+struct Searched<'a, T: Sortable> {
+    sorted: &'a [T],
+    keys: &'a [T::Key],
+}
+
+impl<'a, T: Sortable> Searched<'a, T> {
+    fn new(sorted: &'a [T], needles: usize, keys: &'a mut Vec<T::Key>) -> Result<Self> {
+        let count = if needles > sorted.len() { sorted.len() } else { 0 };
+        refill(keys, sorted[..count].iter().map(|y| y.key(false)))?;
+        Ok(Self { sorted, keys })
+    }
+
+    #[inline(always)]
+    fn position(&self, x: T, side: Side) -> usize {
+        match self.keys {
+            [] => position(self.sorted, x, side),
+            keys => count_before(keys, |key| key, x.key(false), side),
+        }
     }
 }
 
@@ -50,14 +82,20 @@ impl Sealed for SearchSorted {}
 impl<T: Sortable> LaneOperation<T, T> for SearchSorted {
     type Elem = usize;
     type Before = Zeros;
-    type Memory = ();
+    type Memory = Vec<T::Key>;
 
     const BESIDE: &'static str = "for";
 
-    fn compute(&self, (): &mut (), lanes: Batch<'_, T, T>, out: &mut [usize]) -> Result<()> {
+    fn compute(
+        &self,
+        keys: &mut Self::Memory,
+        lanes: Batch<'_, T, T>,
+        out: &mut [usize],
+    ) -> Result<()> {
         lanes.for_each(out, |lane, needles, out| {
+            let lane = Searched::new(lane, needles.len(), keys)?;
             for (slot, &x) in out.iter_mut().zip(needles) {
-                *slot = position(lane, x, self.0);
+                *slot = lane.position(x, self.0);
             }
             Ok(())
         })
@@ -97,8 +135,10 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
         if out.is_empty() {
             return Filled::nothing(out);
         }
-        let (sorted, shape) = (elements(&self.sorted)?, self.needles.shape()?);
-        let needles = Lazy(self.needles.0.by_ref()).map(|x| position(&sorted, x, self.side));
+        let (sorted, shape, mut keys) =
+            (elements(&self.sorted)?, self.needles.shape()?, Vec::new());
+        let lane = Searched::new(&sorted, out.len(), &mut keys)?;
+        let needles = Lazy(self.needles.0.by_ref()).map(|x| lane.position(x, self.side));
         inner::overwrite(out, Some(0), |out| needles.assign_to(&mut Tensor::new(shape, out)?))
     }
 
@@ -106,9 +146,10 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
         if count == 0 {
             return Ok(Vec::new());
         }
-        let sorted = elements(&self.sorted)?;
+        let (sorted, mut keys) = (elements(&self.sorted)?, Vec::new());
+        let lane = Searched::new(&sorted, count, &mut keys)?;
         let needles = Lazy(self.needles.0.by_ref());
-        let found = needles.map(|x| position(&sorted, x, self.side)).to_vec()?;
+        let found = needles.map(|x| lane.position(x, self.side)).to_vec()?;
         Ok(found)
     }
 
@@ -122,9 +163,11 @@ impl<A: Expr<Elem: Sortable>, B: Expr<Elem = A::Elem>> Compute for Search<A, B> 
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<usize>>> {
-        let sorted = elements(&self.sorted)?;
+        let (sorted, mut keys) = (elements(&self.sorted)?, Vec::new());
+        let count = ranges.iter().map(Range::len).product();
+        let lane = Searched::new(&sorted, count, &mut keys)?;
         let needles = Lazy(self.needles.0.by_ref()).select(selectors(ranges))?;
-        let found = needles.map(|x| position(&sorted, x, self.side)).eval();
+        let found = needles.map(|x| lane.position(x, self.side)).eval();
         found.map_err(|error| moved(error, ranges))
     }
 

@@ -279,3 +279,49 @@ fn few_elements_of_long_lanes() {
     let error = (1000 / (&t - 7)).take_along(0, &bad).eval().unwrap_err();
     assert_eq!(error, Error::Arithmetic { index: vec![0, 0, 7] });
 }
+
+/// Many needles are searched for as few are.
+#[test]
+fn many_needles_are_found_where_each_is() {
+    let sorted = Tensor::from(vec![
+        f64::NEG_INFINITY,
+        -1.5,
+        -0.0,
+        0.0,
+        0.0,
+        2.0,
+        f64::INFINITY,
+        f64::NAN,
+        -f64::NAN,
+    ]);
+    let all = [
+        -f64::NAN,
+        0.0,
+        f64::NEG_INFINITY,
+        -0.0,
+        7.0,
+        f64::INFINITY,
+        -1.5,
+        f64::NAN,
+        2.0,
+        -9.0,
+        1e-300,
+    ];
+    let needles = Tensor::from_vec([11, 3], all.repeat(3)).unwrap();
+    let left =
+        |x: f64| if x.is_nan() { 7 } else { sorted.storage().iter().filter(|y| **y < x).count() };
+    let right =
+        |x: f64| if x.is_nan() { 9 } else { sorted.storage().iter().filter(|y| **y <= x).count() };
+    let found = |side| sorted.search_sorted(&needles, side).to_vec().unwrap();
+    assert_eq!(found(Side::Left), needles.storage().iter().map(|&x| left(x)).collect::<Vec<_>>());
+    assert_eq!(found(Side::Right), needles.storage().iter().map(|&x| right(x)).collect::<Vec<_>>());
+    let along = sorted.search_sorted_along(0, needles.view().reshape([33]).unwrap(), Side::Left);
+    assert_eq!(along.to_vec().unwrap(), found(Side::Left));
+    for (k, &x) in needles.storage().iter().enumerate() {
+        let one = Tensor::from(vec![x]);
+        assert_eq!(sorted.search_sorted(&one, Side::Left).item().unwrap(), found(Side::Left)[k]);
+        assert_eq!(sorted.search_sorted(&one, Side::Right).item().unwrap(), found(Side::Right)[k]);
+    }
+    let none = Tensor::from(vec![0.0; 0]);
+    assert_eq!(none.search_sorted(&needles, Side::Right).to_vec().unwrap(), [0; 33]);
+}
