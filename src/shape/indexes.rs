@@ -19,19 +19,45 @@ impl Indexes {
     }
 }
 
+impl Indexes {
+    /// Calls `f` with every index that is left, which is stepped in place.
+    #[inline]
+    pub(crate) fn visit(mut self, mut f: impl FnMut(&[usize])) {
+        let (extents, index) = (self.shape.extents(), &mut self.next[..]);
+        let Some(last) = index.len().checked_sub(1) else {
+            return (0..self.left).for_each(|_| f(index));
+        };
+        while self.left > 0 {
+            let row = index[last]..extents[last];
+            self.left -= row.len();
+            for digit in row {
+                index[last] = digit;
+                f(index);
+            }
+            step(index, extents);
+        }
+    }
+}
+
+/// Goes on to the next index in row-major order; from the last to the first.
+#[inline]
+fn step(index: &mut [usize], extents: &[usize]) {
+    for (digit, &extent) in index.iter_mut().zip(extents).rev() {
+        *digit += 1;
+        if *digit < extent {
+            break;
+        }
+        *digit = 0;
+    }
+}
+
 impl Iterator for Indexes {
     type Item = Index;
 
     fn next(&mut self) -> Option<Index> {
         self.left = self.left.checked_sub(1)?;
-        let current = self.next.clone();
-        for (digit, &extent) in self.next.iter_mut().zip(self.shape.extents()).rev() {
-            *digit += 1;
-            if *digit < extent {
-                break;
-            }
-            *digit = 0;
-        }
+        let current = Index::from_slice(&self.next);
+        step(&mut self.next, self.shape.extents());
         Some(current)
     }
 

@@ -40,6 +40,28 @@ fn unravel_undoes_ravel() -> Result<()> {
     Ok(())
 }
 
+/// Those that are left are stepped in place, in the same order.
+#[test]
+fn indexes_are_visited_in_order() -> Result<()> {
+    for shape in [
+        Shape::default(),
+        Shape::from([4]),
+        Shape::from([2, 1, 3]),
+        Shape::from([2; 5]),
+        Shape::from([2, 0, 3]),
+        Shape::from([3, 0]),
+    ] {
+        let all: Vec<Index> = shape.indexes()?.collect();
+        for passed in 0..=all.len() {
+            let (mut indexes, mut visited) = (shape.indexes()?, Vec::new());
+            indexes.by_ref().take(passed).for_each(drop);
+            indexes.visit(|index| visited.push(Index::from_slice(index)));
+            assert_eq!(visited, all[passed..]);
+        }
+    }
+    Ok(())
+}
+
 /// Indexes in between are not made where they are passed over.
 #[test]
 fn indexes_are_passed_over_as_numbers_are() -> Result<()> {

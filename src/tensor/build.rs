@@ -70,7 +70,7 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     pub fn from_index(shape: impl Into<Shape>, mut f: impl FnMut(&[usize]) -> T) -> Result<Self> {
         let shape = shape.into();
         let mut data = try_with_capacity(shape.count()?)?;
-        data.extend(shape.indexes()?.map(|index| f(&index)));
+        shape.indexes()?.visit(|index| data.push(f(index)));
         Self::new(shape, data)
     }
 
