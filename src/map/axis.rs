@@ -1,9 +1,11 @@
 //! One axis of a layout: an extent, a stride and the pattern of positions along it.
 
 use super::numbers::{gcd, lowest_position};
-use super::table::{Table, listed};
+use super::table::{Table, ends, listed};
 use crate::error::Result;
+use crate::memory::owned;
 use num_traits::Euclid;
+use std::borrow::Cow;
 
 /// Longest axis for which a table of positions is made. Beyond it a stage serves.
 pub(super) const TABLE_LIMIT: usize = 1 << 20;
@@ -133,13 +135,20 @@ impl AxisMap {
     }
 
     /// The digits in `list`, all of which lie inside.
-    pub(crate) fn list(&self, list: &[usize]) -> Result<Normal> {
+    pub(super) fn list<'l>(&self, list: impl Into<Cow<'l, [usize]>>) -> Result<Normal> {
+        let list = list.into();
+        let ends = ends(&list);
+        self.list_of_ends(list, ends)
+    }
+
+    /// The same, where the smallest and the largest digit are known.
+    pub(super) fn list_of_ends(&self, list: Cow<'_, [usize]>, ends: [usize; 2]) -> Result<Normal> {
+        let extent = list.len();
         let table = match &self.pattern {
-            Pattern::Linear => listed(list.iter().copied())?,
+            Pattern::Linear => Table::of_ends(owned(list)?, ends),
             pattern => listed(list.iter().map(|&digit| pattern.position(digit)))?,
         };
-        Self { extent: list.len(), stride: self.stride, pattern: Pattern::Listed(table) }
-            .into_normal()
+        Self { extent, stride: self.stride, pattern: Pattern::Listed(table) }.into_normal()
     }
 
     /// The digits moved up by `shift < extent`, if the result is linear or a cycle.
@@ -268,8 +277,7 @@ fn normal_cycle(
 fn normal_table(mut stride: i128, table: Table) -> Result<Normal> {
     let positions = table.positions();
     let extent = positions.len();
-    let lowest = positions.iter().copied().min().unwrap_or(0);
-    let highest = table.last();
+    let (lowest, highest) = (table.lowest(), table.last());
     let mut common = 0;
     for position in positions {
         common = gcd(position - lowest, common);

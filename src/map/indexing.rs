@@ -70,7 +70,7 @@ impl AddressMap {
     pub(crate) fn masked(self, axis: usize, mask: &Mask) -> Result<Self> {
         self.check_axis(axis)?;
         let list = mask.indexes_of(axis, self.top.axes[axis].extent)?;
-        self.listed(axis, list)
+        self.listed(axis, Cow::Borrowed(list))
     }
 
     /// Repeats every index of one axis as often as `counts` says.
@@ -125,14 +125,14 @@ impl AddressMap {
             };
             list.extend(std::iter::repeat_n(index, count));
         }
-        self.listed(axis, &list)
+        self.listed(axis, Cow::Owned(list))
     }
 
-    /// Takes indexes of one axis, all of which lie inside.
-    fn listed(self, axis: usize, list: &[usize]) -> Result<Self> {
+    /// Takes indexes of one axis, which ascend and all of which lie inside.
+    fn listed(self, axis: usize, list: Cow<'_, [usize]>) -> Result<Self> {
         let all = |axis: &Axis| Taken::Range { start: 0, step: 1, count: axis.extent };
         let axes = self.top.axes[..axis].iter().map(all);
-        let taken = axes.chain([Taken::List(Cow::Borrowed(list))]).collect();
+        let taken = axes.chain([Taken::ascending(list)]).collect();
         self.take_all(taken)
     }
 }

@@ -160,7 +160,7 @@ impl AddressMap {
         }
         let new = match new {
             Some(normal) => normal,
-            None => old.list(&list((0..extent).map(digit))?)?,
+            None => old.list(list((0..extent).map(digit))?)?,
         };
         self.top.replace(axis, new);
         Ok(self)

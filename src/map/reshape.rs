@@ -275,5 +275,5 @@ fn take_positions(below: &AxisMap, start: usize, step: isize, pattern: &AxisMap)
         return None;
     }
     let digit = |i| start.wrapping_add_signed(step * pattern.position(i) as isize);
-    below.list(&list((0..pattern.extent).map(digit)).ok()?).ok()
+    below.list(list((0..pattern.extent).map(digit)).ok()?).ok()
 }

@@ -1,6 +1,7 @@
 //! Selectors: what to take of one axis.
 
 use super::mask::{IntoMask, Mask};
+use super::table::ends;
 use crate::error::{Error, Result};
 use crate::memory::for_tuples;
 #[cfg(feature = "roaring")]
@@ -124,8 +125,21 @@ impl Select {
 /// The part of an axis that a selector takes, checked against its extent.
 pub(super) enum Taken<'a> {
     Digit(usize),
-    Range { start: usize, step: isize, count: usize },
-    List(Cow<'a, [usize]>),
+    Range {
+        start: usize,
+        step: isize,
+        count: usize,
+    },
+    /// Indexes, the smallest of them and the largest.
+    List(Cow<'a, [usize]>, [usize; 2]),
+}
+
+impl<'a> Taken<'a> {
+    /// A list whose indexes ascend.
+    pub(super) fn ascending(list: Cow<'a, [usize]>) -> Self {
+        let ends = [list.first(), list.last()].map(|end| end.copied().unwrap_or(0));
+        Self::List(list, ends)
+    }
 }
 
 impl Select {
@@ -161,12 +175,16 @@ impl Select {
                 return between(axis, extent, *start as i128, *stop, *step);
             }
             Self::List(list) => {
-                list.iter().try_for_each(|&index| inside(index as i128).map(drop))?;
-                Taken::List(Cow::Borrowed(list))
+                let ends = ends(list);
+                if ends[1] >= extent {
+                    // The first one that lies outside is told.
+                    list.iter().try_for_each(|&index| inside(index as i128).map(drop))?;
+                }
+                Taken::List(Cow::Borrowed(list), ends)
             }
             Self::Mask(mask) => {
                 let mask = mask.as_ref().map_err(Error::copy)?;
-                Taken::List(Cow::Borrowed(mask.indexes_of(axis, extent)?))
+                Taken::ascending(Cow::Borrowed(mask.indexes_of(axis, extent)?))
             }
             #[cfg(feature = "roaring")]
             Self::Set(set) => {
@@ -178,7 +196,7 @@ impl Select {
                 if last - start == count - 1 {
                     return Ok(Taken::Range { start, step: 1, count });
                 }
-                Taken::List(Cow::Owned(self.listed()?))
+                Taken::ascending(Cow::Owned(self.listed()?))
             }
         })
     }

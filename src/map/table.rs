@@ -14,16 +14,21 @@ pub struct Table(Arc<Positions>);
 #[derive(Debug)]
 struct Positions {
     forward: Box<[usize]>,
-    last: usize,
+    ends: [usize; 2],
     inverse: OnceLock<Vec<(usize, usize)>>,
 }
 
 impl Table {
     /// A table of positions.
     pub fn new(positions: impl Into<Box<[usize]>>) -> Self {
-        let forward = positions.into();
-        let last = forward.iter().copied().max().unwrap_or(0);
-        Self(Arc::new(Positions { forward, last, inverse: OnceLock::new() }))
+        let positions = positions.into();
+        let ends = ends(&positions);
+        Self::of_ends(positions, ends)
+    }
+
+    /// The same, where [`ends`] of the positions are known.
+    pub(super) fn of_ends(positions: impl Into<Box<[usize]>>, ends: [usize; 2]) -> Self {
+        Self(Arc::new(Positions { forward: positions.into(), ends, inverse: OnceLock::new() }))
     }
 
     /// The positions, one for each index.
@@ -35,7 +40,13 @@ impl Table {
     /// The largest position, 0 if there is none.
     #[inline]
     pub(crate) fn last(&self) -> usize {
-        self.0.last
+        self.0.ends[1]
+    }
+
+    /// The smallest position, 0 if there is none.
+    #[inline]
+    pub(super) fn lowest(&self) -> usize {
+        self.0.ends[0]
     }
 
     /// Builds the inverse, so that [`Self::inverse`] has it.
@@ -73,6 +84,12 @@ impl Hash for Table {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.positions().hash(state);
     }
+}
+
+/// The smallest and the largest of some numbers, 0 if there are none.
+pub(super) fn ends(numbers: &[usize]) -> [usize; 2] {
+    let first = numbers.first().copied().unwrap_or(0);
+    numbers.iter().fold([first; 2], |[low, high], &x| [low.min(x), high.max(x)])
 }
 
 /// Collects positions, reporting memory that cannot be had.

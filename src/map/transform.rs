@@ -151,7 +151,7 @@ impl AddressMap {
         if self.top.count() == 0 {
             return self.select_of_empty(&taken);
         }
-        let lists = taken.iter().any(|taken| matches!(taken, Taken::List(_)));
+        let lists = taken.iter().any(|taken| matches!(taken, Taken::List(..)));
         let mut dropped = 0;
         for (k, taken) in taken.into_iter().enumerate() {
             let axis = k - dropped;
@@ -167,8 +167,8 @@ impl AddressMap {
                 Taken::Range { start, step, count } => {
                     self.top.take_range(axis, start, step, count)?
                 }
-                Taken::List(list) => {
-                    let listed = self.top.axis_map(axis).list(&list)?;
+                Taken::List(list, ends) => {
+                    let listed = self.top.axis_map(axis).list_of_ends(list, ends)?;
                     self.top.replace(axis, listed);
                 }
             }
@@ -189,7 +189,7 @@ impl AddressMap {
                 None => extents.push(axis.extent),
                 Some(Taken::Digit(_)) => {}
                 Some(Taken::Range { count, .. }) => extents.push(*count),
-                Some(Taken::List(list)) => extents.push(list.len()),
+                Some(Taken::List(list, _)) => extents.push(list.len()),
             }
         }
         Self::row_major(extents)
