@@ -96,7 +96,8 @@ ready! {
     polyval PolyVal[T: Arithmetic + Default + 'static] [T; 2] => [T; 1];
 
     /// Linear interpolation, `(),(n),(n)->()`: the argument, ascending points, and the values there. Holds the values at
-    /// both ends; NaN gives NaN. Follows NumPy's `interp`, and computes in `f64` as it does.
+    /// both ends; NaN gives NaN, of a single point too, where NumPy gives the value there. Follows NumPy's `interp`, and
+    /// computes in `f64` as it does.
     ///
     /// ```
     /// use lensor::gufunc::interp;
