@@ -3,7 +3,7 @@
 use super::Tensor;
 use crate::shape::{Index, Shape};
 use crate::storage::Reader;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::fmt::{self, Debug, Display, Formatter, LowerExp};
 
 /// Elements shown at either end of an elided axis.
@@ -91,7 +91,7 @@ where
         render(self, f, |all| match (precision, Kind::of::<S::Elem>()) {
             (Some(digits), _) => each(all, |x| one_sign::<S::Elem>(format!("{x:.digits$e}"))),
             (None, Some(kind)) => kind.texts(all, true, &shortest, &cut),
-            (None, None) => each(all, |x| rounded(shortest(x), &|| cut(x))),
+            (None, None) => each(all, |x| rounded(&shortest(x), &|| cut(x))),
         })
     }
 }
@@ -101,6 +101,9 @@ pub(crate) fn each<T>(elements: &[Option<T>], show: impl Fn(&T) -> String) -> Ve
     let show = |element: &Option<T>| element.as_ref().map_or_else(|| "?".into(), &show);
     elements.iter().map(show).collect()
 }
+
+/// The texts of the floats that an element is made of.
+type Parts = SmallVec<[String; 2]>;
 
 /// What floats elements are made of: asked by name, as any type that has a text can be shown.
 #[derive(Clone, Copy)]
@@ -135,36 +138,43 @@ impl Kind {
         cut: &dyn Fn(&T) -> String,
     ) -> Vec<String> {
         let number = |part: &String| part.parse::<f64>().ok();
-        let parts = elements.iter().flatten().flat_map(|x| self.parts(shortest(x)));
-        let mut sizes = parts.filter_map(|part| number(&part)).map(f64::abs);
+        let apart = elements.iter().map(|x| x.as_ref().map(|x| (self.parts(shortest(x)), x)));
+        let elements: Vec<Option<(Parts, &T)>> = apart.collect();
+        let parts = elements.iter().flatten().flat_map(|(parts, _)| parts);
+        let mut sizes = parts.filter_map(number).map(f64::abs);
         let is_far = |x: f64| x.is_finite() && x > 0.0 && !(1e-4..1e16).contains(&x);
         let has_exponents = exponents || sizes.any(is_far);
-        each(elements, |x| {
-            let (parts, cuts) = (self.parts(shortest(x)), self.parts(cut(x)));
-            let end = if parts.len() > 1 { "i" } else { "" };
-            let shown = parts.into_iter().zip(cuts).map(|(part, cut)| match number(&part) {
-                Some(x) if has_exponents && x.is_finite() => {
+        each(&elements, |(parts, x)| {
+            let shown = |(k, part): (usize, &String)| match has_exponents
+                .then(|| number(part))
+                .flatten()
+            {
+                Some(x) if x.is_finite() => {
                     let sign = if part.starts_with('+') { "+" } else { "" };
-                    format!("{sign}{}", rounded(format!("{x:e}"), &|| format!("{x:.DIGITS$e}")))
+                    format!("{sign}{}", rounded(&format!("{x:e}"), &|| format!("{x:.DIGITS$e}")))
                 }
-                _ => rounded(part, &|| cut.clone()),
-            });
-            shown.chain([end.into()]).collect::<String>()
+                _ => rounded(part, &|| self.parts(cut(x)).into_iter().nth(k).unwrap_or_default()),
+            };
+            let mut text: String = parts.iter().enumerate().map(shown).collect();
+            if parts.len() > 1 {
+                text.push('i');
+            }
+            text
         })
     }
 
     /// The floats in the text of an element, the second with its sign.
-    fn parts(self, text: String) -> Vec<String> {
+    fn parts(self, text: String) -> Parts {
         match self {
-            Self::Float => vec![text],
+            Self::Float => smallvec![text],
             // A text of as many digits as tell floats of 32 bits apart.
             Self::Half { bits, least } => match text.parse::<f32>() {
                 Ok(x) if x.is_finite() && x != 0.0 => {
-                    vec![fewest_digits(x.into(), bits, least).to_string()]
+                    smallvec![fewest_digits(x.into(), bits, least).to_string()]
                 }
-                _ => vec![text],
+                _ => smallvec![text],
             },
-            Self::Complex => complex_parts(&text).map_or_else(|| vec![text], Vec::from),
+            Self::Complex => complex_parts(&text).map_or_else(|| smallvec![text], Parts::from),
         }
     }
 }
@@ -207,17 +217,18 @@ fn fewest_digits(x: f64, bits: i32, least: i32) -> f64 {
 
 /// The shortest text of a number, or if that has more than [`DIGITS`] digits after the point, the one with as many,
 /// without zeros at its end.
-fn rounded(shortest: String, cut: &dyn Fn() -> String) -> String {
-    let parts = |text: &str| {
-        let (number, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
-        (number.to_string(), exponent.to_string())
-    };
-    let digits = parts(&shortest).0.split_once('.').map_or(0, |(_, digits)| digits.len());
+fn rounded(shortest: &str, cut: &dyn Fn() -> String) -> String {
+    let end = |text: &str| text.find('e').unwrap_or(text.len());
+    let number = &shortest[..end(shortest)];
+    let digits = number.split_once('.').map_or(0, |(_, digits)| digits.len());
     if digits <= DIGITS {
-        return shortest;
+        return shortest.into();
     }
-    let (number, exponent) = parts(&cut());
-    format!("{}{exponent}", number.trim_end_matches('0').trim_end_matches('.'))
+    let mut text = cut();
+    let end = end(&text);
+    let kept = text[..end].trim_end_matches('0').trim_end_matches('.').len();
+    text.replace_range(kept..end, "");
+    text
 }
 
 /// What is shown of one axis: digits from its beginning and its end, all others left out.
