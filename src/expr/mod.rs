@@ -67,7 +67,7 @@ pub use pieces::Pieces;
 pub(crate) use pieces::*;
 pub(crate) use results::results;
 pub(crate) use rows::{
-    COPIED, COPIED_BYTES, MIN_READ, RowReader, Rows, TRANSPOSED, lies_transposed,
+    Block, COPIED, COPIED_BYTES, MIN_READ, RowReader, Rows, TRANSPOSED, lies_transposed,
 };
 pub use scalar::Scalar;
 pub(crate) use sink::{failed_at, finish};

@@ -24,7 +24,8 @@ use crate::map::AddressMap;
 use crate::memory::try_reserve_exact;
 use crate::shape::{Align, Shape};
 use ahead::Path;
-use block::{Block, Data, visit_few};
+pub(crate) use block::Block;
+use block::{Data, visit_few};
 use blocks::InBlocks;
 use listed::Listed;
 use pieces::Pieces;
@@ -389,7 +390,10 @@ impl<'r, T: Copy + Send + Sync> RowReader<'r, T> {
         block.truncate(done);
         try_reserve_exact(&mut block, count - done)?;
         let rows = Block { data: self.tile(run, index, columns)?, columns: width };
-        (0..run).for_each(|row| block.extend_from_slice(rows.row(row)));
+        match rows.flat() {
+            Some(all) => block.extend_from_slice(all),
+            None => (0..run).for_each(|row| block.extend_from_slice(rows.row(row))),
+        }
         self.block = block;
         Ok(())
     }

@@ -1,8 +1,11 @@
 //! Rows that were read.
 
 use super::VisitRows;
+use crate::error::Result;
 use crate::kernel::{Fill, Stop};
+use crate::memory::try_reserve_exact;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Most rows that are visited at once, where they lie in memory.
 const FEW: usize = 64;
@@ -36,10 +39,34 @@ impl<'b, T: Copy> Block<'b, T> {
     pub(crate) fn flat(&self) -> Option<&'b [T]> {
         match self.data {
             Data::Together(block) => Some(block),
+            Data::Apart(_, starts) => self.flat_rows(0..starts.len()),
+            Data::Bound(_) => None,
+        }
+    }
+
+    /// Some rows as one, in `room` if they are not one after another.
+    pub(crate) fn run<'a>(&self, rows: Range<usize>, room: &'a mut Vec<T>) -> Result<&'a [T]>
+    where
+        'b: 'a,
+    {
+        if let Some(run) = self.flat_rows(rows.clone()) {
+            return Ok(run);
+        }
+        room.clear();
+        try_reserve_exact(room, rows.len() * self.columns)?;
+        rows.for_each(|row| room.extend_from_slice(self.row(row)));
+        Ok(room)
+    }
+
+    fn flat_rows(&self, rows: Range<usize>) -> Option<&'b [T]> {
+        let count = rows.len() * self.columns;
+        match self.data {
+            Data::Together(block) => Some(&block[rows.start * self.columns..][..count]),
             Data::Apart(slice, starts) => {
+                let starts = &starts[rows];
                 let neighbours = starts.windows(2).all(|pair| pair[1] == pair[0] + self.columns);
                 let first = starts.first().filter(|_| neighbours);
-                first.map(|&first| &slice[first..][..starts.len() * self.columns])
+                first.map(|&first| &slice[first..][..count])
             }
             Data::Bound(_) => None,
         }

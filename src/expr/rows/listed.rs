@@ -64,6 +64,11 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         columns: Range<usize>,
     ) -> Result<Block<'_, T>, Stop> {
         let width = columns.len();
+        if let Some(place) = self.one_run(rows.clone(), &columns)
+            && let Some(run) = self.worker.slice().and_then(|slice| slice.get(place))
+        {
+            return Ok(Block { data: Data::Together(run), columns: width });
+        }
         self.starts.clear();
         try_reserve_exact(&mut self.starts, rows.len())?;
         self.append_starts(rows, columns.start);
@@ -74,6 +79,16 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
             return Err(inner::out_of_span(low, low + width as i128 - 1, slice.len()).into());
         }
         Ok(Block { data: Data::Apart(slice, &self.starts), columns: width })
+    }
+
+    /// Where some rows and columns are, if strides tell that they follow one another.
+    fn one_run(&self, rows: Range<usize>, columns: &Range<usize>) -> Option<Range<usize>> {
+        let [leaf] = self.rows.strided.as_deref()? else { return None };
+        let (run, index) = Runs::new(&self.rows.shape, rows.clone()).next()?;
+        let (base, step) = leaf.place(&index, columns.start);
+        let follow = run == rows.len() && (run == 1 || step == columns.len() as isize);
+        let start = usize::try_from(base).ok().filter(|_| follow)?;
+        Some(start..start.checked_add(run * columns.len())?)
     }
 
     /// Adds where some rows are at a column.

@@ -5,9 +5,9 @@ use super::folding::{Folding, Needs, Runs};
 use super::tasks::{Failure, finish, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
-use crate::expr::{Boxed, RowReader, Rows, Stop};
-use crate::kernel::{GRAIN, PARALLEL, TILE, threads};
-use crate::memory::{list, try_reserve_exact, try_with_capacity};
+use crate::expr::{Block, Boxed, RowReader, Rows, Stop};
+use crate::kernel::{GRAIN, PARALLEL, PART, TILE, threads};
+use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -123,7 +123,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         if total < PARALLEL || threads < 2 {
             return Some(usize::MAX);
         }
-        let whole = self.results >= 4 * threads || !self.needs.associative;
+        let one_leaf = self.leaves.count() == 1;
+        let whole = self.results >= 4 * threads || !self.needs.associative || one_leaf;
         whole.then(|| (self.results / (4 * threads)).max(GRAIN.div_ceil(elements)))
     }
 
@@ -207,6 +208,12 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             };
             let lines = first..first + together;
             let several = self.is_flat() && within == 0 && together > 1;
+            if several && short && self.leaves.line < PART && !self.rows.is_far() && !in_runs {
+                let block = reader.read(lines, 0..self.leaves.line)?;
+                self.hand_block(&block, next, together, to)?;
+                next += together;
+                continue;
+            }
             if several && (short || (in_pieces && self.leaves.line < TILE)) {
                 reader.for_each_rows(lines, 0..self.leaves.line, &mut |row, runs| {
                     if short {
@@ -266,22 +273,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             let rows_per_line = self.leaves.line / self.rows.columns();
             let rows = line * rows_per_line..(line + lines) * rows_per_line;
             let block = reader.read(rows, 0..self.rows.columns())?;
-            let mut run = Vec::new();
-            for number in 0..lines {
-                let line = match block.flat() {
-                    Some(all) => &all[number * self.leaves.line..][..self.leaves.line],
-                    None if rows_per_line == 1 => block.row(number),
-                    None => {
-                        run.clear();
-                        try_reserve_exact(&mut run, self.leaves.line)?;
-                        let rows = number * rows_per_line..(number + 1) * rows_per_line;
-                        rows.for_each(|row| run.extend_from_slice(block.row(row)));
-                        &run
-                    }
-                };
-                let positions = self.positions(first + number * per_line, 1, per_line)?;
-                to.take(&list(line.chunks(self.leaves.leaf))?, &positions)?;
-            }
+            self.hand_block(&block, first, lines, to)?;
             return Ok(first + lines * per_line);
         }
         // Some leaves of each of several lines, whose states wait for those of the others.
@@ -314,31 +306,54 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         let start = within * self.leaves.leaf;
         let end = start + leaves.len() * self.leaves.leaf;
         let end = if self.leaves.per_line == 1 { end } else { end.min(self.leaves.line) };
-        let positions = self.positions(leaves.start, 1, leaves.len())?;
         if self.in_pieces(reader) {
+            let positions = self.positions(leaves.start, 1, leaves.len())?;
             for (k, first) in (start..end).step_by(self.leaves.leaf).enumerate() {
                 let run = reader.part(line, first..end.min(first + self.leaves.leaf))?;
                 to.take(&[run], positions.get(k..=k).unwrap_or_default())?;
             }
             return Ok(());
         }
-        let mut all = |run: &[T]| to.take(&list(run.chunks(self.leaves.leaf))?, &positions);
         if self.is_flat() {
-            return Ok(all(reader.read(line..line + 1, start..end)?.row(0))?);
+            let block = reader.read(line..line + 1, start..end)?;
+            return Ok(self.hand(leaves.start, block.row(0), to)?);
         }
         let columns = self.rows.columns();
         let rows_per_line = self.leaves.line / columns;
         let first = line * rows_per_line + start / columns;
         let rows = (end - start) / columns;
         let block = reader.read(first..first + rows, 0..columns)?;
-        match block.flat() {
-            Some(run) => Ok(all(run)?),
-            None => {
-                let mut run = try_with_capacity(end - start)?;
-                (0..rows).for_each(|row| run.extend_from_slice(block.row(row)));
-                Ok(all(&run)?)
-            }
+        Ok(self.hand(leaves.start, block.run(0..rows, &mut Vec::new())?, to)?)
+    }
+
+    /// Hands over so many whole lines, which a block consists of.
+    fn hand_block(
+        &self,
+        block: &Block<'_, T>,
+        first: usize,
+        lines: usize,
+        to: &mut dyn Folding<T>,
+    ) -> Result<()> {
+        let rows_per_line = self.leaves.line / self.rows.columns();
+        // As many lines of one leaf as the nearest cache holds, should they be copied.
+        let together = if self.leaves.per_line == 1 { TILE / self.leaves.line } else { 1 };
+        let mut room = Vec::new();
+        for line in (0..lines).step_by(together.max(1)) {
+            let end = lines.min(line + together.max(1));
+            let run = block.run(line * rows_per_line..end * rows_per_line, &mut room)?;
+            self.hand(first + line * self.leaves.per_line, run, to)?;
         }
+        Ok(())
+    }
+
+    /// Hands over leaves that lie one after another: of one line, or of several of one leaf each.
+    fn hand(&self, first: usize, elements: &[T], to: &mut dyn Folding<T>) -> Result<()> {
+        let leaf = self.leaves.leaf;
+        if self.leaves.count() == 1 {
+            return to.take_whole(elements, leaf);
+        }
+        let positions = self.positions(first, 1, elements.len().div_ceil(leaf))?;
+        to.take(&list(elements.chunks(leaf))?, &positions)
     }
 
     /// Where the first elements of leaves stand among those of their results, if that matters: of every `step`-th

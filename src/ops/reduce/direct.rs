@@ -6,7 +6,7 @@ use super::along::{self, Leaves};
 use super::axes::Axes;
 use super::fold::is_across;
 use super::folding::{Columns, Folding, FoldingRows, Groups, Needs, Runs, append_results};
-use super::loops::{COLUMNS, fold_runs};
+use super::loops::{COLUMNS, append_folds};
 use super::tasks::{Failure, finish};
 use crate::error::Result;
 use crate::memory::try_with_capacity;
@@ -68,17 +68,12 @@ impl Direct {
         if elements.len() <= UNDISPATCHED {
             return finish(reducer, fold_few(reducer, elements), 0).map(Some);
         }
-        if elements.len() > along::LEAF {
-            return self.only_of_several(elements, reducer);
-        }
-        let mut states = Vec::new();
-        fold_runs(reducer, &[elements], &[], &mut states)?;
-        states.pop().map(|state| finish(reducer, state, 0)).transpose()
+        self.only_of_many(elements, reducer)
     }
 
-    /// The same, of more than one leaf: apart, as small operands gain by it.
+    /// The same, of more elements: apart, as small operands gain by it.
     #[inline(never)]
-    fn only_of_several<T: Copy, R: Reducer<T>>(
+    fn only_of_many<T: Copy, R: Reducer<T>>(
         &self,
         elements: &[T],
         reducer: &R,
@@ -128,13 +123,10 @@ impl Direct {
             }
             return Ok(results);
         }
-        let mut states = Vec::new();
-        for (group, elements) in elements.chunks(height * MANY).enumerate() {
-            let runs: SmallVec<[&[T]; 8]> = elements.chunks_exact(height).collect();
-            fold_runs(reducer, &runs, &[], &mut states)?;
-            append_results(reducer, &mut states, group * MANY, &mut results)?;
+        match append_folds(reducer, elements, height, &mut results)? {
+            Some((number, why)) => Err(Failure::Undefined(why, number)),
+            None => Ok(results),
         }
-        Ok(results)
     }
 
     /// Results of more than one leaf each, whose states are joined.

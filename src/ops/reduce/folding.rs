@@ -3,7 +3,7 @@
 //! This is what is compiled for every reducer: loops over runs and over rows, and the joining of their states. What reads
 //! elements, shares out work and knows axes drives a [`Folding`], and is compiled once an element type.
 
-use super::loops::{combine_columns, fold_columns, fold_groups, fold_runs};
+use super::loops::{append_folds, combine_columns, fold_columns, fold_groups, fold_runs};
 use super::tasks::{Failure, finish};
 use super::tree::Pairwise;
 use super::{Reducer, Undefined};
@@ -15,6 +15,9 @@ use std::ops::Range;
 pub(super) trait Folding<T> {
     /// Takes the next leaves: runs of elements, the first elements at these positions, or all at 0 if there are none.
     fn take(&mut self, runs: &[&[T]], positions: &[usize]) -> Result<()>;
+
+    /// Takes leaves of this length that lie one after another and are a result each.
+    fn take_whole(&mut self, elements: &[T], length: usize) -> Result<()>;
 
     /// Folds leaves of which others come before: every `step`-th from the one of number `first` on.
     fn keep(&mut self, first: usize, step: usize, runs: &[&[T]], positions: &[usize])
@@ -160,6 +163,16 @@ impl<T: Copy, R: Reducer<T>> Folding<T> for Runs<'_, T, R> {
         fold_runs(self.reducer, runs, positions, &mut states)?;
         self.push(states.drain(..))?;
         self.states = states;
+        Ok(())
+    }
+
+    fn take_whole(&mut self, elements: &[T], length: usize) -> Result<()> {
+        if !R::ASSOCIATIVE {
+            return elements.chunks_exact(length).try_for_each(|run| self.step(run, 0));
+        }
+        let gap = append_folds(self.reducer, elements, length, &mut self.results)?;
+        self.gap = self.gap.or(gap.map(|(k, why)| (why, self.number + k)));
+        self.number += elements.len() / length;
         Ok(())
     }
 

@@ -1,17 +1,17 @@
 //! The loops of reducers, compiled for several instruction sets. They are types, as closures that are
 //! not marked so may not be inlined, and would be compiled for the baseline then.
 
-use super::Reducer;
+use super::{Reducer, Undefined};
 use crate::error::Result;
 use crate::kernel::{Kernel, dispatch, dispatch_widest};
-use crate::memory::try_reserve_exact;
+use crate::memory::{try_reserve, try_reserve_exact};
 
 /// Most columns of a block, where rows lie in memory and where they are evaluated, and most that are folded together:
 /// reducers keep numbers for each of them besides the states.
 pub(super) const COLUMNS: usize = 4096;
 
 /// The states of runs of at least one element each, the first elements at these positions, or at 0 if there are none.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn fold_runs<T: Copy, R: Reducer<T>>(
     reducer: &R,
     runs: &[&[T]],
@@ -20,15 +20,31 @@ pub(crate) fn fold_runs<T: Copy, R: Reducer<T>>(
 ) -> Result<()> {
     states.clear();
     try_reserve_exact(states, runs.len())?;
-    // Short runs and narrow elements gain nothing from wider registers.
-    let long = size_of::<T>() >= 4 && runs.first().is_some_and(|run| run.len() >= 256);
-    let fold = FoldRuns { reducer, runs, positions, states };
-    if R::SEVERAL && long {
-        dispatch_widest(fold)
-    } else {
-        dispatch(fold)
-    }
+    let length = runs.first().map_or(0, |run| run.len());
+    dispatch_fold::<T, R, _>(length, FoldRuns { reducer, runs, positions, states });
     Ok(())
+}
+
+/// Appends the results of runs of this length, one after another, each folded from position 0 on. Returns the first run
+/// without one, and why: results of later ones take its place.
+#[inline(never)]
+pub(super) fn append_folds<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    elements: &[T],
+    length: usize,
+    results: &mut Vec<R::Out>,
+) -> Result<Option<(usize, Undefined)>> {
+    try_reserve(results, elements.len() / length)?;
+    let fold = AppendFolds { reducer, elements, length, results };
+    Ok(dispatch_fold::<T, R, _>(length, fold))
+}
+
+/// Folds runs of about this length.
+#[inline(always)]
+fn dispatch_fold<T: Copy, R: Reducer<T>, L: Kernel>(length: usize, fold: L) -> L::Out {
+    // Short runs and narrow elements gain nothing from wider registers.
+    let long = size_of::<T>() >= 4 && length >= 256;
+    if R::SEVERAL && long { dispatch_widest(fold) } else { dispatch(fold) }
 }
 
 /// The states of all columns of at least one row, the first of them at `position`.
@@ -93,6 +109,31 @@ impl<T: Copy, R: Reducer<T>> Kernel for FoldRuns<'_, R::State, R, T> {
             let position = if R::POSITIONS { positions.get(k).copied().unwrap_or(0) } else { 0 };
             states.push(reducer.fold(run, position));
         }
+    }
+}
+
+struct AppendFolds<'a, T: Copy, R: Reducer<T>> {
+    reducer: &'a R,
+    elements: &'a [T],
+    length: usize,
+    results: &'a mut Vec<R::Out>,
+}
+
+impl<T: Copy, R: Reducer<T>> Kernel for AppendFolds<'_, T, R> {
+    type Out = Option<(usize, Undefined)>;
+
+    #[inline(always)]
+    fn run(self) -> Self::Out {
+        let Self { reducer, elements, length, results } = self;
+        let mut gap = None;
+        for (k, run) in elements.chunks_exact(length).enumerate() {
+            let state = reducer.fold(run, 0);
+            match reducer.undefined(&state) {
+                Some(why) => gap = gap.or(Some((k, why))),
+                None => results.push(reducer.finish(state)),
+            }
+        }
+        gap
     }
 }
 

@@ -6,6 +6,7 @@ mod bits;
 mod copies;
 mod modes;
 mod moments;
+mod short;
 mod sparse;
 mod values;
 
