@@ -64,9 +64,11 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         columns: Range<usize>,
     ) -> Result<Block<'_, T>, Stop> {
         let width = columns.len();
+        // Asked for twice, as a reference that is returned would be borrowed on the other way, too.
         if let Some(place) = self.one_run(rows.clone(), &columns)
-            && let Some(run) = self.worker.slice().and_then(|slice| slice.get(place))
+            && self.worker.slice().is_some_and(|slice| slice.get(place.clone()).is_some())
         {
+            let run = self.worker.slice().and_then(|slice| slice.get(place)).unwrap_or_default();
             return Ok(Block { data: Data::Together(run), columns: width });
         }
         self.starts.clear();
