@@ -31,6 +31,23 @@ impl RowRange {
         Ok(Some(Self { start: wide(start), stop: wide(stop), step: step as i128 }))
     }
 
+    /// What is taken of a row that has all visited indexes, or is `cut`, where that takes no arithmetic of long numbers:
+    /// of a range that goes up one by one, or from the last item down to the first.
+    fn plain(&self, run: Run, cut: bool) -> Option<Taken> {
+        match (self.start, self.stop, self.step) {
+            (None, None, -1) => Some((run.len.saturating_sub(1), -1, run.len)),
+            (Some(start), stop, 1) => {
+                let start = usize::try_from(start).ok()?;
+                let stop = stop.map_or(Ok(run.len), usize::try_from).ok()?;
+                let end = if cut { stop.min(run.len) } else { stop };
+                let count = end.saturating_sub(start);
+                let first = if count == 0 { 0 } else { start };
+                (count == 0 || end <= run.len).then_some((first, 1, count))
+            }
+            _ => None,
+        }
+    }
+
     /// The first index that is visited, and how many, whether the row has them or not.
     fn visited(&self, run: Run) -> (i128, i128) {
         let items = run.len as i128;
@@ -43,6 +60,9 @@ impl RowRange {
 
     /// All visited indexes, or the first that the row lacks.
     pub(super) fn held(&self, run: Run) -> Result<Taken, i128> {
+        if let Some(taken) = self.plain(run, false) {
+            return Ok(taken);
+        }
         let (start, count) = self.visited(run);
         let (first, kept) = self.inside(start, count, run);
         if kept == count {
@@ -53,6 +73,9 @@ impl RowRange {
 
     /// The visited indexes that the row has.
     pub(super) fn cut(&self, run: Run) -> Taken {
+        if let Some(taken) = self.plain(run, true) {
+            return taken;
+        }
         let (start, count) = self.visited(run);
         let (first, kept) = self.inside(start, count, run);
         self.taken(start + first * self.step, kept)
