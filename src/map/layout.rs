@@ -3,7 +3,7 @@
 use super::axis::{AxisMap, Pattern};
 use crate::error::{Error, Result};
 use crate::shape::{Shape, collect_inline};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -331,6 +331,10 @@ impl Layout {
 
     /// The same addresses in the same row-major order on as few axes as strides allow.
     pub(crate) fn coalesced(&self) -> Self {
+        if self.patterns.is_none() && self.count() > 1 && self.is_contiguous() {
+            let axes = smallvec![Axis { extent: self.count(), stride: 1 }];
+            return Self { offset: self.offset, axes, patterns: None };
+        }
         let mut axes: SmallVec<[AxisMap; 4]> = SmallVec::new();
         for axis in self.axes().filter(|axis| axis.extent != 1) {
             match axes.last_mut() {

@@ -33,6 +33,7 @@ pub struct Concat<R> {
 struct Stripe<'a, R> {
     part: &'a R,
     which: usize,
+    row: usize,
     start: usize,
     end: usize,
     first: usize,
@@ -121,11 +122,29 @@ impl<R: Reader> Concat<R> {
         let start = if which == 0 { 0 } else { self.ends[which - 1] };
         match (self.parts.get(which), self.ends.get(which)) {
             (Some(part), Some(&end)) if row < self.rows => {
-                let width = end - start;
-                let first = row * width;
-                Ok(Stripe { part, which, start: before + start, end: before + end, first, width })
+                let (width, start, end) = (end - start, before + start, before + end);
+                Ok(Stripe { part, which, row, start, end, first: row * width, width })
             }
             _ => Err(beyond()),
+        }
+    }
+
+    /// The part that holds `address`, found quickly if it is the next one in the row.
+    fn next_stripe(
+        &self,
+        last: Option<Stripe<'_, R>>,
+        address: usize,
+    ) -> Result<Stripe<'_, R>, StorageError> {
+        let next = last.filter(|last| last.end == address).and_then(|last| {
+            let which = last.which + 1;
+            let width = self.ends.get(which)? - self.ends[last.which];
+            let (row, start, end) = (last.row, last.end, last.end + width);
+            let first = row * width;
+            Some(Stripe { part: self.parts.get(which)?, which, row, start, end, first, width })
+        });
+        match next.filter(|next| next.width > 0) {
+            Some(next) => Ok(next),
+            None => self.stripe(address),
         }
     }
 }
@@ -163,9 +182,9 @@ impl<R: Reader> Reader for Concat<R> {
     fn read_run(&self, start: usize, step: isize, out: &mut [R::Elem]) -> Result<(), StorageError> {
         let width = self.width();
         let mut rest = out;
-        let mut address = start;
+        let (mut address, mut last) = (start, None);
         while !rest.is_empty() {
-            let s = self.stripe(address)?;
+            let s = self.next_stripe(last, address)?;
             let down =
                 (step.unsigned_abs().checked_rem(width) == Some(0)).then(|| step / width as isize);
             let (steps_left, own_step) = match (down, step) {
@@ -182,7 +201,7 @@ impl<R: Reader> Reader for Concat<R> {
             let within = s.first + (address - s.start);
             s.part.read_run(within, own_step, now).map_err(|e| self.error_in_whole(s.which, e))?;
             address = stepped(address, step, count);
-            rest = later;
+            (rest, last) = (later, Some(s));
         }
         Ok(())
     }

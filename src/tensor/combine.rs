@@ -174,8 +174,10 @@ fn combined<S: Reader>(
 ) -> Result<Concat<Flat<S>>> {
     let rows = order.iter().take_while(|&&k| k != axis).map(|&k| shape[k]).product();
     let mut parts = try_with_capacity(tensors.len())?;
+    let is_in_order = order.is_sorted();
     for tensor in tensors {
-        parts.push(tensor.transpose(order)?.flat());
+        let tensor = if is_in_order { tensor } else { tensor.transpose(order)? };
+        parts.push(tensor.flat());
     }
     let stored: Shape = order.iter().map(|&k| shape[k]).collect();
     let along = order.iter().position(|&k| k == axis).unwrap_or(0);

@@ -143,6 +143,13 @@ impl<S: Reader> Reader for Flat<S> {
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
+        if step == 1
+            && let Some(end) = start.checked_add(out.len())
+            && let Some(run) = self.as_slice().and_then(|all| all.get(start..end))
+        {
+            out.copy_from_slice(run);
+            return Ok(());
+        }
         if out.is_empty() || !self.has_runs(step) {
             return self.gather(|k| stepped(start, step, k), out);
         }
