@@ -235,8 +235,11 @@ fn grouped<'a, T: Arithmetic + 'a>(
     front: &Labels,
     groups: [&Labels; 2],
 ) -> Result<BoxExpr<'a, T>> {
-    let order = front.iter().chain(groups[0]).chain(groups[1]);
-    let term = term.transpose(axes(&labels, order))?;
+    let order = axes(&labels, front.iter().chain(groups[0]).chain(groups[1]));
+    let term = if order.is_sorted() { term } else { term.transpose(order)? };
+    if groups.iter().all(|group| group.len() == 1) {
+        return Ok(term);
+    }
     let mut shape = plan.shape(front)?.to_vec();
     shape.extend(groups.map(|group| plan.count(group)));
     term.reshape(shape)
