@@ -15,7 +15,8 @@ pub(super) const FEW: usize = 128;
 #[inline(always)]
 pub(super) fn distances<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
     match run.len() {
-        0..=8 => return distances_of_few::<T, 8>(run, base),
+        0..=4 => return distances_of_few::<T, 4>(run, base),
+        5..=8 => return distances_of_few::<T, 8>(run, base),
         9..=16 => return distances_of_few::<T, 16>(run, base),
         _ => {}
     }
@@ -44,15 +45,13 @@ pub(super) fn distances<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
     [in_pairs(&mut sums, add), in_pairs(&mut squares, add)]
 }
 
-/// The same of at most `N` elements, with the bits that lanes of which most are 0 have.
+/// The same of at most `N` elements, with the bits that lanes of which most are 0 have. Distances are not written to memory
+/// one by one, as vectors that were read from there would wait for them.
 #[inline(always)]
 fn distances_of_few<T: Measure, const N: usize>(run: &[T], base: f64) -> [f64; 2] {
-    let (mut sums, mut squares) = ([0.0; N], [0.0; N]);
-    for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(run) {
-        let apart = x.to_f64() - base;
-        *sum += apart;
-        *square += apart * apart;
-    }
+    let apart: [f64; N] = from_fn(|k| if k < run.len() { run[k].to_f64() - base } else { 0.0 });
+    // A sum that starts at 0 is never -0.
+    let (mut sums, mut squares) = (apart.map(|x| 0.0 + x), apart.map(|x| x * x));
     let mut width = N / 2;
     while width > 0 {
         for k in 0..width {
