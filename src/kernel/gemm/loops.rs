@@ -33,6 +33,9 @@ pub(super) fn make_room<E: Copy>(memory: &mut Vec<E>, count: usize, with: E) -> 
 /// Fewest rows of a tile, and columns of a panel.
 pub(crate) const NARROW: usize = 4;
 
+/// Rows that are too few for dot products side by side.
+pub(super) const FEW_ROWS: usize = 16;
+
 /// Products from which on a few sums are dot products.
 const LONG_SUM: usize = 512;
 
@@ -82,6 +85,7 @@ pub(crate) fn explain([m, k, n]: [usize; 3], strides: [[isize; 2]; 2]) -> &'stat
             "dot products, with the second read as it is"
         }
         (Tiling::Dots, [true, _], _) => "dot products, with the second packed by columns",
+        (Tiling::Dots, ..) if m <= FEW_ROWS => "dot products, with both brought together by lanes",
         (Tiling::Dots, ..) => "dot products side by side, along columns of the first",
         (Tiling::Rows, [_, true], _) => "rows of sums, with the second read as it is",
         (Tiling::Rows, ..) => "rows of sums, with the second packed by squares",

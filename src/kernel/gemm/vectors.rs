@@ -1,7 +1,7 @@
 //! Products of a matrix and a few vectors, which take as long as the matrix is read: in the order in which it lies.
 
 use super::Matrix;
-use super::loops::{Product, make_room};
+use super::loops::{FEW_ROWS, NARROW, Product, make_room};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{RowsMut, pack, slots};
 use crate::kernel::{Place, Ring, Steps};
@@ -45,9 +45,14 @@ impl<T: Copy, R: Ring<T>> Product<'_, T, R> {
         Ok(())
     }
 
+    /// Lanes without an element are zeros, of which one is as good as many.
     #[inline(always)]
     fn dot(&self, x: &[T], y: &[T]) -> T {
         let ring = self.ring;
+        if x.len() < LANES {
+            let terms = x.iter().zip(y).map(|(&x, &y)| ring.step(ring.zero(), x, y));
+            return ring.round(terms.fold(ring.zero(), |sum, term| ring.plus(sum, term)));
+        }
         let mut sums = [ring.zero(); LANES];
         let ((x, x_rest), (y, y_rest)) = (x.as_chunks::<LANES>(), y.as_chunks::<LANES>());
         for (x, y) in x.iter().zip(y) {
@@ -61,8 +66,45 @@ impl<T: Copy, R: Ring<T>> Product<'_, T, R> {
         ring.round(sum.unwrap_or(ring.zero()))
     }
 
-    /// The same sums, of neighbouring rows at once where columns are contiguous: lane by lane. Lanes without an element
-    /// are zeros, of which one is as good as many.
+    /// The same sums of at most [`FEW_ROWS`] rows where columns are contiguous: the elements of all lanes are brought
+    /// together.
+    #[inline(always)]
+    fn few_dots(&self, out: &mut [MaybeUninit<T>], scratch: &mut Vec<R::Sum>) -> Result<()> {
+        let ([_, k], n, ring) = (self.a.sides, self.b.sides[1], self.ring);
+        make_room(scratch, out.len() * LANES, ring.zero())?;
+        let sums = &mut scratch.as_chunks_mut::<LANES>().0[..out.len()];
+        sums.fill([ring.zero(); LANES]);
+        let mut columns = [[ring.round(ring.zero()); LANES]; NARROW];
+        for first in (0..k).step_by(LANES) {
+            let lanes = LANES.min(k - first);
+            for lane in 0..lanes {
+                let row = self.b.row(first + lane);
+                columns.iter_mut().zip(row).for_each(|(column, &y)| column[lane] = y);
+            }
+            for (row, sums) in sums.chunks_exact_mut(n).enumerate() {
+                let mut x = [columns[0][0]; LANES];
+                for (lane, x) in x[..lanes].iter_mut().enumerate() {
+                    *x = self.a.column(first + lane)[row];
+                }
+                for (sums, y) in sums.iter_mut().zip(&columns) {
+                    if lanes == LANES {
+                        *sums = std::array::from_fn(|lane| ring.step(sums[lane], x[lane], y[lane]));
+                    } else {
+                        let terms = x[..lanes].iter().zip(y);
+                        let each = sums.iter_mut().zip(terms);
+                        each.for_each(|(sum, (&x, &y))| *sum = ring.step(*sum, x, y));
+                    }
+                }
+            }
+        }
+        for (slot, sums) in out.iter_mut().zip(sums) {
+            let sum = sums[..LANES.min(k)].iter().fold(ring.zero(), |a, b| ring.plus(a, *b));
+            slot.write(ring.round(sum));
+        }
+        Ok(())
+    }
+
+    /// The same sums, of neighbouring rows at once where columns are contiguous: lane by lane.
     #[inline(always)]
     pub(super) fn dots_along(
         &self,
@@ -70,6 +112,9 @@ impl<T: Copy, R: Ring<T>> Product<'_, T, R> {
         scratch: &mut Vec<R::Sum>,
     ) -> Result<()> {
         let ([m, k], n, ring) = (self.a.sides, self.b.sides[1], self.ring);
+        if m <= FEW_ROWS {
+            return self.few_dots(out, scratch);
+        }
         let most = LONG.min(m);
         make_room(scratch, 2 * n * most, ring.zero())?;
         let (dots, sums) = scratch.split_at_mut(n * most);

@@ -22,6 +22,7 @@ mod indexing_faults;
 mod lanes;
 #[cfg(feature = "quickcheck")]
 mod linalg;
+mod narrow;
 #[cfg(feature = "quickcheck")]
 mod product;
 mod reduce;
