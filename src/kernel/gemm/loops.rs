@@ -37,7 +37,7 @@ pub(crate) const NARROW: usize = 4;
 pub(super) const FEW_ROWS: usize = 16;
 
 /// Products from which on a few sums are dot products.
-const LONG_SUM: usize = 512;
+pub(super) const LONG_SUM: usize = 512;
 
 /// What a product of `m` rows and `n` columns, of sums of `k` products, is made of.
 #[derive(Clone, Copy)]

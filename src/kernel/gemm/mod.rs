@@ -5,9 +5,11 @@
     reason = "matrixmultiply takes pointers; vector loops need a detected feature"
 )]
 
+mod each;
 mod loops;
 mod vectors;
 
+pub(crate) use each::{multiply_each, takes_each};
 pub(crate) use loops::{NARROW, Scratch, explain, multiply, takes};
 
 use super::Filled;

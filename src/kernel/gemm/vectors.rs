@@ -12,7 +12,7 @@ use std::ops::Range;
 const TOGETHER: usize = 8;
 const COLUMNS: usize = 2048;
 /// Sums that a dot product keeps at once.
-const LANES: usize = 32;
+pub(super) const LANES: usize = 32;
 /// Dot products that are summed up together along columns of the first matrix.
 const LONG: usize = 1024;
 /// Sides of the squares that are brought together where columns of the second matrix are contiguous.

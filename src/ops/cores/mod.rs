@@ -26,7 +26,7 @@ use std::ops::Range;
 
 /// Elements that are evaluated at once, if cores have fewer.
 const ELEMENTS_AT_ONCE: usize = 1 << 14;
-/// Cores that are evaluated at once, if they have more: neighbours share cache lines.
+/// Cores that are evaluated or read at once, if they have more: neighbours share cache lines.
 const CORES_AT_ONCE: usize = 64;
 /// Most elements that are evaluated at once, if a core has fewer; and as many from storage that is not memory, which
 /// costs least in its own order.
@@ -86,7 +86,12 @@ impl Calls<'_> {
     pub(crate) fn cut(&self, sources: &[&Source]) -> Cut {
         let written = self.results.iter().fold(0_usize, |sum, n| sum.saturating_add(*n));
         let each = sources.iter().fold(written, |sum, s| sum.saturating_add(s.elements)).max(1);
-        let mut block = BLOCK_ELEMENTS / each;
+        // Elements of cores beside those of the next ones.
+        let last = self.loops.rank().checked_sub(1);
+        let near = |source: &&Source| last.is_some_and(|axis| source.step(&[], axis) == 1);
+        let interleaved = |source: &&Source| source.direct && !source.packed && near(source);
+        let fewest = if sources.iter().any(interleaved) { CORES_AT_ONCE } else { 1 };
+        let mut block = (BLOCK_ELEMENTS / each).max(fewest);
         let packed = sources.iter().filter(|source| !source.direct);
         if let Some(longest) = packed.clone().map(|source| source.elements).max() {
             let at_once = packed.map(|source| source.at_once).max().unwrap_or(ELEMENTS_AT_ONCE);

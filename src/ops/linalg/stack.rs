@@ -20,9 +20,9 @@ use std::sync::{Mutex, PoisonError};
 const SMALL: usize = 12 * 12 * 12;
 /// Fewest multiplications of a parallel task.
 const GRAIN: usize = 1 << 18;
-/// Fewest rows of a matrix that are a task of their own: each task reads the whole second matrix.
+/// Fewest rows of a matrix that are a task of their own, which reads the whole second matrix.
 const GRAIN_ROWS: usize = 64;
-/// Fewest columns of the second matrix that are a task of their own: its rows are read in parts of so many.
+/// Fewest columns of the second matrix that are: its rows are read in parts of so many.
 const GRAIN_COLUMNS: usize = 1024;
 
 /// What multiplies, and if it is loops of our own, why.
@@ -111,6 +111,12 @@ impl Sizes {
         Ok(Self { front: front_a.join(&front_b, Align::Right, 2)?, sides: [m, k, n] })
     }
 
+    /// Whether products of matrices with these steps along a sum are sums that are made side by side.
+    fn takes_each<T>(&self, strides: [isize; 2]) -> bool {
+        let [m, k, n] = self.sides;
+        [m, n] == [1, 1] && gemm::takes_each::<T>(k, strides)
+    }
+
     /// Most multiplications that one task should do of those of all matrices.
     fn task(&self, matrices: usize) -> usize {
         kernel::task_size(work(self.sides).saturating_mul(matrices), 0, GRAIN)
@@ -154,8 +160,9 @@ fn matrices<'a, E: Expr>(
         core: shape[loops..].iter().copied().collect(),
         ..Arrangement::default()
     };
-    Operand::new(&operand.0, &arrangement, &sizes.front, |_, strides, _| {
-        method.takes::<E::Elem>(sizes.sides, argument, last_two(strides))
+    Operand::new(&operand.0, &arrangement, &sizes.front, |_, strides, step| {
+        let is_taken = method.takes::<E::Elem>(sizes.sides, argument, last_two(strides));
+        is_taken || (step == 1 && sizes.takes_each::<E::Elem>([0; 2]))
     })
 }
 
@@ -203,6 +210,11 @@ fn last_two(strides: &[isize]) -> [isize; 2] {
     }
 }
 
+/// Steps along the columns of matrices of the first operand, and along the rows of the second.
+fn along_sums<T: Copy + Send + Sync>([first, second]: [&Operand<'_, T>; 2]) -> [isize; 2] {
+    [last_two(&first.source().strides)[1], last_two(&second.source().strides)[0]]
+}
+
 /// How the product of two operands of rank 2 or more would be computed, in words, and by how many threads.
 pub(super) fn explain<A, B>(a: &Lazy<A>, b: &Lazy<B>) -> Result<(Vec<String>, usize)>
 where
@@ -215,6 +227,9 @@ where
     let (first, second) = (matrices(a, 0, &sizes, method)?, matrices(b, 1, &sizes, method)?);
     let strides = [&first, &second].map(|operand| last_two(&operand.source().strides));
     let kernel = match method {
+        _ if count > 1 && sizes.takes_each::<A::Elem>(along_sums([&first, &second])) => {
+            "sums side by side"
+        }
         ProductKernel::Foreign => "packs both operands, whatever their strides",
         _ => gemm::explain(sizes.sides, strides),
     };
@@ -351,6 +366,15 @@ where
             let moved = row.steps[argument].wrapping_mul(call as isize);
             row.offsets[argument].wrapping_add(moved)
         };
+        let down = along_sums(self.product.operands.each_ref());
+        if self.product.sizes.takes_each::<T>(down) {
+            let [a, b] = [0, 1].map(|argument| {
+                let strides = [row.steps[argument], down[argument]];
+                Matrix::new(row.inputs[argument], row.offsets[argument], [row.count, k], strides)
+            });
+            let filled = gemm::multiply_each(&a?, &b?, out, Terms(self.product.term))?;
+            return push(&mut self.proofs.lock().unwrap_or_else(PoisonError::into_inner), filled);
+        }
         let mut a = self.product.matrix(0, (row.inputs[0], base(0, 0)), [m, k])?;
         let mut b = self.product.matrix(1, (row.inputs[1], base(1, 0)), [k, n])?;
         let filled = kernel::fill_chunks(out, m * n, 0..row.count, |call, out| {
