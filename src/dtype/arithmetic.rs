@@ -1,6 +1,10 @@
 //! What operators do to elements: wrapping integers, NaN-propagating minima.
 
+#[macro_use]
+mod divisor;
+
 use super::Cast;
+pub use divisor::{DivideBy, Divisor};
 
 /// Elements with `+ - * / %`. Integers wrap around, in debug and release builds alike.
 #[diagnostic::on_unimplemented(
@@ -35,6 +39,27 @@ pub trait Arithmetic: Copy + Send + Sync {
     #[inline]
     fn exact_reciprocal(self) -> Option<Self> {
         None
+    }
+
+    /// This number, to divide many by.
+    #[inline]
+    fn into_divisor(self) -> Divisor<Self> {
+        Divisor { value: self, reciprocal: self.exact_reciprocal(), shifts: [0; 2] }
+    }
+
+    /// [`Self::over`] what a divisor was made of.
+    #[inline(always)]
+    fn over_divisor(self, divisor: Divisor<Self>) -> Self {
+        match divisor.reciprocal {
+            Some(reciprocal) => self.times(reciprocal),
+            None => self.over(divisor.value),
+        }
+    }
+
+    /// [`Self::modulo`] what a divisor was made of.
+    #[inline(always)]
+    fn modulo_divisor(self, divisor: Divisor<Self>) -> Self {
+        self.modulo(divisor.value)
     }
 
     /// `self + step * count`: of real floats in `f64` and rounded once, as narrower ones hold no large `count`.
@@ -73,67 +98,6 @@ impl RoundTo<half::bf16> for f32 {
     #[inline(always)]
     fn rounded(self) -> half::bf16 {
         half::bf16::from_f32(self)
-    }
-}
-
-/// What a number can be divided by: a number, or a [`Divisor`] made of one.
-#[diagnostic::on_unimplemented(
-    message = "elements of type `{T}` are not divided by `{Self}`",
-    note = "nothing is converted in silence, and integers have sums of `i64` or `u64` and means of `f64`: cast a tensor, `t.cast::<f64>()`, or a scalar, `k as f32`"
-)]
-pub trait DivideBy<T>: Copy + Send + Sync {
-    /// `dividend / self`.
-    fn divide(self, dividend: T) -> T;
-
-    /// The number.
-    fn value(self) -> T;
-}
-
-impl<T: Arithmetic> DivideBy<T> for T {
-    #[inline(always)]
-    fn divide(self, dividend: T) -> T {
-        dividend.over(self)
-    }
-
-    #[inline(always)]
-    fn value(self) -> T {
-        self
-    }
-}
-
-/// A number that many are divided by: by multiplication where that gives the same bits.
-#[derive(Debug, Clone, Copy)]
-pub struct Divisor<T> {
-    value: T,
-    reciprocal: Option<T>,
-}
-
-impl<T: Arithmetic> Divisor<T> {
-    /// A divisor of this value.
-    #[inline]
-    pub fn new(value: T) -> Self {
-        Self { value, reciprocal: value.exact_reciprocal() }
-    }
-}
-
-impl<T: Arithmetic> From<T> for Divisor<T> {
-    fn from(value: T) -> Self {
-        Self::new(value)
-    }
-}
-
-impl<T: Arithmetic> DivideBy<T> for Divisor<T> {
-    #[inline(always)]
-    fn divide(self, dividend: T) -> T {
-        match self.reciprocal {
-            Some(reciprocal) => dividend.times(reciprocal),
-            None => dividend.over(self.value),
-        }
-    }
-
-    #[inline(always)]
-    fn value(self) -> T {
-        self.value
     }
 }
 
@@ -185,7 +149,7 @@ pub trait Bits: Copy + Send + Sync {
 }
 
 macro_rules! integers {
-    ($magnitude:ident: $($type:ty)*) => { $(
+    ($magnitude:ident: $($type:ty $([$unsigned:ty, $wide:ty])?),*) => { $(
         impl Arithmetic for $type {
             type Wide = Self;
             const FAULTS: bool = true;
@@ -207,6 +171,7 @@ macro_rules! integers {
             fn is_faulty_divisor(self) -> bool { self == 0 }
             #[inline(always)]
             fn one() -> Self { 1 }
+            $(by_multiplication!($magnitude $type, $unsigned, $wide);)?
         }
         impl Signed for $type {
             #[inline(always)]
@@ -285,8 +250,8 @@ macro_rules! floats {
     )* };
 }
 
-integers!(signed: i8 i16 i32 i64 i128 isize);
-integers!(unsigned: u8 u16 u32 u64 u128 usize);
+integers!(signed: i8 [u8, u16], i16 [u16, u32], i32 [u32, u64], i64 [u64, u128], i128, isize [usize, u128]);
+integers!(unsigned: u8 [u8, u16], u16 [u16, u32], u32 [u32, u64], u64 [u64, u128], u128, usize [usize, u128]);
 bits!(bool);
 impl Order for bool {}
 impl Order for f32 {}

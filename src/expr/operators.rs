@@ -70,21 +70,21 @@ impl<T: Arithmetic, D: DivideBy<T>> Op<(T, D)> for DivOp {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RemOp;
 
-impl<T: Arithmetic> Op<(T, T)> for RemOp {
+impl<T: Arithmetic, D: DivideBy<T>> Op<(T, D)> for RemOp {
     type Out = T;
     const FAULTS: bool = T::FAULTS;
 
     #[inline(always)]
-    fn call(&self, (a, b): (T, T)) -> T {
-        a.modulo(b)
+    fn call(&self, (a, b): (T, D)) -> T {
+        b.remainder(a)
     }
 
     #[inline(always)]
-    fn is_fault(&self, (_, b): &(T, T)) -> bool {
-        b.is_faulty_divisor()
+    fn is_fault(&self, (_, b): &(T, D)) -> bool {
+        b.value().is_faulty_divisor()
     }
 
-    fn fault(&self, x: (T, T)) -> Option<Fault> {
+    fn fault(&self, x: (T, D)) -> Option<Fault> {
         self.is_fault(&x).then_some(Fault::Division)
     }
 }

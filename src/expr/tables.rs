@@ -35,7 +35,7 @@ macro_rules! for_binary {
             SubOp: Sub sub, Arithmetic, Expr pair;
             MulOp: Mul mul, Arithmetic, Expr pair;
             DivOp: Div div, Arithmetic, Divisor divisor;
-            RemOp: Rem rem, Arithmetic, Expr pair;
+            RemOp: Rem rem, Arithmetic, Divisor divisor;
             AndOp: BitAnd bitand, Bits, Expr pair;
             OrOp: BitOr bitor, Bits, Expr pair;
             XorOp: BitXor bitxor, Bits, Expr pair;

@@ -1,5 +1,6 @@
 //! Expressions: trees of them under any chain of views, their storage, and what `explain` says.
 
+mod division;
 #[cfg(feature = "quickcheck")]
 mod elementwise;
 mod explain;
