@@ -17,7 +17,7 @@ pub(super) fn distances<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
     match run.len() {
         0..=4 => return distances_of_few::<T, 4>(run, base),
         5..=8 => return distances_of_few::<T, 8>(run, base),
-        9..=16 => return distances_of_few::<T, 16>(run, base),
+        9..=16 => return distances_of_some(run, base),
         _ => {}
     }
     let add = |a: f64, b: f64| a + b;
@@ -51,7 +51,24 @@ pub(super) fn distances<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
 fn distances_of_few<T: Measure, const N: usize>(run: &[T], base: f64) -> [f64; 2] {
     let apart: [f64; N] = from_fn(|k| if k < run.len() { run[k].to_f64() - base } else { 0.0 });
     // A sum that starts at 0 is never -0.
-    let (mut sums, mut squares) = (apart.map(|x| 0.0 + x), apart.map(|x| x * x));
+    joined(apart.map(|x| 0.0 + x), apart.map(|x| x * x))
+}
+
+/// The same of at most 16 elements, which are more than there are registers for.
+#[inline(always)]
+fn distances_of_some<T: Measure>(run: &[T], base: f64) -> [f64; 2] {
+    let (mut sums, mut squares) = ([0.0; 16], [0.0; 16]);
+    for ((sum, square), x) in sums.iter_mut().zip(&mut squares).zip(run) {
+        let apart = x.to_f64() - base;
+        *sum += apart;
+        *square += apart * apart;
+    }
+    joined(sums, squares)
+}
+
+/// Joins lanes in pairs, the far half to the near one.
+#[inline(always)]
+fn joined<const N: usize>(mut sums: [f64; N], mut squares: [f64; N]) -> [f64; 2] {
     let mut width = N / 2;
     while width > 0 {
         for k in 0..width {
