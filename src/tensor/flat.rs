@@ -143,12 +143,15 @@ impl<S: Reader> Reader for Flat<S> {
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
-        if step == 1
-            && let Some(end) = start.checked_add(out.len())
-            && let Some(run) = self.as_slice().and_then(|all| all.get(start..end))
-        {
-            out.copy_from_slice(run);
-            return Ok(());
+        let inside =
+            |all: &[S::Elem]| start.checked_add(out.len()).is_some_and(|end| end <= all.len());
+        if step == 1 && self.as_slice().is_some_and(inside) {
+            let first = self.map.span().start;
+            let read = self.storage.read_run(first + start, 1, out);
+            return read.map_err(|e| {
+                let address = e.address.wrapping_sub(first);
+                e.at(address)
+            });
         }
         if out.is_empty() || !self.has_runs(step) {
             return self.gather(|k| stepped(start, step, k), out);
