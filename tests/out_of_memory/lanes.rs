@@ -78,7 +78,8 @@ pub(crate) fn picking() {
         let found = t.unique()?;
         Ok((found.values, found.first, found.counts, found.inverse))
     });
-    every_shortage("unique of an expression", 5, || Ok((&t % 9).unique()?.inverse));
+    every_shortage("unique of an expression", 5, || Ok((&t + 1).unique()?.inverse));
+    every_shortage("unique of close elements", 2, || Ok((&t % 9).unique()?.inverse));
     each_axis("mode", 0, |t, axis| t.mode(axis).to_vec());
     each_axis("take_along", 2, |t, axis| {
         t.take_along(axis, &t.argsort(axis, SortOrder::Ascending).eval()?).to_vec()

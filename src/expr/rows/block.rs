@@ -19,7 +19,7 @@ pub(crate) struct Block<'b, T> {
 pub(super) enum Data<'b, T> {
     /// In memory, each row where it starts.
     Apart(&'b [T], &'b [usize]),
-    /// In scratch memory, one after another.
+    /// One after another, in scratch memory or in that of a tensor.
     Together(&'b [T]),
     /// Where the leaf has packed them.
     Bound(&'b dyn Fill<T>),
@@ -49,6 +49,9 @@ impl<'b, T: Copy> Block<'b, T> {
     where
         'b: 'a,
     {
+        if rows.len() == 1 {
+            return Ok(self.row(rows.start));
+        }
         if let Some(run) = self.flat_rows(rows.clone()) {
             return Ok(run);
         }

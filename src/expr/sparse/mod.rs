@@ -108,9 +108,11 @@ pub(super) fn stored_count(e: &dyn Tree) -> (usize, bool) {
 pub(crate) fn check_stored(e: &dyn Tree, dense: usize) -> Result<()> {
     match stored_count(e) {
         (_, true) => Ok(()),
-        // What is made of sparse storage, as a concatenation is, has entries, though it is not sparse.
-        (0, false) => Err(Error::WouldDensify { stored: entries_below(e), dense }),
-        (stored, false) => Err(Error::WouldDensify { stored, dense }),
+        (stored, false) => {
+            // What is made of sparse storage, as a concatenation is, has entries, though it is not sparse.
+            let stored = stored.saturating_add(entries_below(e));
+            Err(Error::WouldDensify { stored, dense })
+        }
     }
 }
 

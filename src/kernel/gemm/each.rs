@@ -7,8 +7,10 @@ use crate::error::{Error, Result};
 use crate::kernel::{Filled, Ring, dispatch};
 use std::mem::MaybeUninit;
 
-/// Products at once, where their elements lie side by side, and where they are gathered, each from a cache line of its own.
+/// Products at once, where their elements lie side by side, there are some of them, and where they are gathered, each from a
+/// cache line of its own.
 const NEAR: usize = 64;
+const FEW: usize = 16;
 const FAR: usize = 8;
 /// Largest elements, in bytes: [`LANES`] times [`NEAR`] lie on the stack.
 const MOST_BYTES: usize = 16;
@@ -40,8 +42,10 @@ pub(crate) fn multiply_each<T: Copy, R: Ring<T>>(
     let each = Each { a, b, ring };
     dispatch(
         #[inline(always)]
-        || {
-            if near && len > FAR { each.run::<NEAR>(out) } else { each.run::<FAR>(out) }
+        || match len {
+            _ if !near || len <= FAR => each.run::<FAR>(out),
+            _ if len <= 2 * FEW => each.run::<FEW>(out),
+            _ => each.run::<NEAR>(out),
         },
     );
     Ok(Filled::of(out))

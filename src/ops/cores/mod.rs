@@ -98,7 +98,10 @@ impl Calls<'_> {
             block = (at_once / longest).max(CORES_AT_ONCE.min(MOST_ELEMENTS_AT_ONCE / longest));
         }
         if self.task(self.loops, each).is_some() {
-            block = block.min(product(self.loops).div_ceil(kernel::threads()));
+            // As many for each thread, should they be few.
+            let (calls, threads) = (product(self.loops), kernel::threads());
+            let blocks = calls.div_ceil(block.max(1)).next_multiple_of(threads);
+            block = if blocks < 4 * threads { calls.div_ceil(blocks) } else { block };
         }
         Cut { block: block.max(1), each }
     }
@@ -240,8 +243,12 @@ impl Calls<'_> {
         let extents = (0..self.loops.rank()).map(|axis| range(self.loops, group, axis).len());
         let extents: Shape = extents.collect();
         // Of this box: a share of the whole loop may be all of it, and leave nothing to other threads.
-        let task = self.task(&extents, cut.each).map_or(usize::MAX, |calls| calls / cut.block);
-        let boxes = Boxes::new(extents, cut.block);
+        let (mut block, mut task) = (cut.block, usize::MAX);
+        if let Some(calls) = self.task(&extents, cut.each) {
+            block = block.min(product(&extents).div_ceil(kernel::threads())).max(1);
+            task = calls / block;
+        }
+        let boxes = Boxes::new(extents, block);
         let group = Group { calls: self, sources, start: group, task: task.max(1) };
         group.boxes::<I, O>(operands, boxes, out, work)
     }

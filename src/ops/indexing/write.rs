@@ -112,7 +112,7 @@ impl<W: Writer> Tensor<W> {
             let bytes = span.len().saturating_mul(size_of::<Folded<R::State>>());
             bytes / STATES_BYTES <= addresses.len()
         };
-        let all = Some(self.address_map().span()).filter(are_near);
+        let all = Some(self.address_map().span()).filter(|all| all.len() <= addresses.len());
         let span = all.unwrap_or_else(|| span(&addresses));
         // Many states that own memory would ask for it where that cannot be refused.
         let near = (!needs_drop::<R::State>() && are_near(&span))
@@ -179,7 +179,9 @@ impl<W: Writer> Tensor<W> {
         let addresses = indexes.addresses(map)?;
         let own = values.shape()?;
         let one = shape.count()? > 1 && own.count() == Ok(1) && own.rank() <= shape.rank();
-        let values = if one { elements_at(values, &own) } else { elements_at(values, &shape) }?;
+        // An error has the index in the list.
+        let alone = if one { elements_at(values, &own).ok() } else { None };
+        let values = alone.map_or_else(|| elements_at(values, &shape), Ok)?;
         Ok(Written { shape, addresses, values })
     }
 

@@ -62,13 +62,21 @@ where
         entries(&self.semiring, &self.sparse.view().reshape([rows, depth])?, 1)
     }
 
+    /// The same by columns, if they lie so and are summed up so, with one column: they would be sorted for nothing.
+    fn entries_by_columns(
+        &self,
+        [rows, depth, width]: [usize; 3],
+    ) -> Result<Option<Entries<'_, S::Elem>>> {
+        let turned = self.sparse.view().reshape([rows, depth])?.transpose([1, 0])?;
+        let lie_so = rows > 1 && depth > 1 && turned.address_map().is_contiguous();
+        (width == 1 && lie_so).then(|| entries(&self.semiring, &turned, 1)).transpose()
+    }
+
     /// Computes the product with one column into as many zeros as there are rows.
     fn add_column(&self, extents: [usize; 3], out: &mut [S::Elem]) -> Result<()> {
         let [rows, depth, _] = extents;
-        let turned = self.sparse.view().reshape([rows, depth])?.transpose([1, 0])?;
-        if rows > 1 && depth > 1 && turned.address_map().is_contiguous() {
-            // Entries of the transposed matrix would be sorted for nothing.
-            let (entries, column) = (entries(&self.semiring, &turned, 1)?, elements(&self.dense)?);
+        if let Some(entries) = self.entries_by_columns(extents)? {
+            let column = elements(&self.dense)?;
             let (sums, matrix) = (sums(&self.semiring), borrowed(&entries, rows));
             let divider = Divider::new(rows, rows.saturating_mul(depth));
             sums.columns_times_column(matrix, &column, out, |at| divider.divide(at));
@@ -116,20 +124,25 @@ where
     fn explain(&self) -> Result<Explanation> {
         let Pairing { extents, shape, .. } = self.pairing()?;
         let [rows, depth, width] = extents;
-        let entries = self.entries(extents)?;
-        let matrix = borrowed(&entries, depth);
+        let (count, threads) = match self.entries_by_columns(extents)? {
+            Some(entries) => (borrowed(&entries, rows).positions.len(), 1),
+            None => {
+                let entries = self.entries(extents)?;
+                let matrix = borrowed(&entries, depth);
+                (matrix.positions.len(), matrix.threads(rows, width))
+            }
+        };
         let place = match row_major(&self.dense) {
             Some(_) => "read where it lies",
             None => "computed first because it is not contiguous in memory",
         };
-        let count = matrix.positions.len();
         Ok(Explanation::report(
             headline::<S::Elem>(count, &self.sparse.shape(), &self.dense.shape()?, &shape),
             [
                 format!("rows: {rows} of {depth} columns, each times {depth} rows of {width}"),
                 format!("operand 2: {place}"),
             ],
-            matrix.threads(rows, width),
+            threads,
             [
                 entry_bytes::<S::Elem>(count).saturating_add(bytes_read(&self.dense.0)),
                 shape.count()?.saturating_mul(size_of::<S::Elem>()),

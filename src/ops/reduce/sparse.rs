@@ -138,6 +138,9 @@ pub(crate) fn explain_stored<T: Copy + Send + Sync, R: Reducer<T>>(
     let cells = Cells::new(&e.shape()?, mask, false)?;
     let (entries, bytes) = stored(e);
     let how = match cells.method(repeated(e, &cells), Needs::of::<T, R>().is_ordered()) {
+        EntryOrder::InOrder if cells.are_rows() => {
+            "folded in order as they come, one result after another".to_string()
+        }
         EntryOrder::InOrder => "sorted by result and folded in order".to_string(),
         EntryOrder::Rows => "folded as they come, one result after another".to_string(),
         EntryOrder::Table => format!("folded as they come, to a state for each of {}", cells.count),

@@ -45,7 +45,7 @@ fn few_kinds<K: Ord + Clone>(keys: &[K]) -> Result<Option<Kinds<K>>> {
 fn sorted_kinds<K: Ord + Clone>(keys: &[K]) -> Result<Kinds<K>> {
     let mut order = list(0..keys.len())?;
     sort_by(&mut order, &mut Vec::new(), |&a, &b| keys[a].cmp(&keys[b]))?;
-    let kinds = || order.chunk_by(|&a, &b| keys[a] == keys[b]);
+    let kinds = || order.chunk_by(|&a, &b| keys[a].cmp(&keys[b]).is_eq());
     let (mut found, mut numbers) = (try_with_capacity(kinds().count())?, zeros(keys.len())?);
     for (number, kind) in kinds().enumerate() {
         found.extend(kind.first().map(|&first| keys[first].clone()));

@@ -53,3 +53,17 @@ fn nothing_is_written_at_no_indexes() {
     let error = t.put_at(&none, huge.cumsum(0)).unwrap_err();
     assert!(matches!(error, Error::Destination { .. }), "{error}");
 }
+
+/// One value for all indexes is computed once, and its error has the first of them.
+#[test]
+fn an_error_of_one_value_has_the_index_in_the_list() {
+    let mut t = Tensor::full([4], 0).unwrap();
+    let at = Tensor::from_nested([[0_usize, 1], [2, 3]]).unwrap();
+    let (one, zero) = (Tensor::from(vec![1]), Tensor::from(vec![0]));
+    for error in [
+        t.put_at((&at,), &one / &zero).unwrap_err(),
+        t.fold_at((&at,), &one / &zero, lensor::reduce::SameType(Sum)).unwrap_err(),
+    ] {
+        assert!(matches!(&error, Error::Arithmetic { index, .. } if *index == [0, 0]), "{error}");
+    }
+}

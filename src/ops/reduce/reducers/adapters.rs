@@ -186,6 +186,10 @@ pub enum Taken<S> {
 const ROWS: usize = 64;
 const COLUMNS: usize = 16;
 
+/// Elements of a run that are brought together on the stack, and rows that are stepped through.
+const FEW: usize = 16;
+const FEW_ROWS: usize = 8;
+
 /// Puts an element behind the `count` that are kept, and says how many these are if it counts: without a branch, which no
 /// processor would predict.
 #[inline(always)]
@@ -300,8 +304,14 @@ macro_rules! selecting {
             /// The elements that count, side by side, as one run: which ones they are is the same however
             /// the operand lies in memory.
             fn fold(&self, run: &[$item], position: usize) -> Self::State {
-                let (state, mut count) = (self.first_at(run[0], position), 0);
+                let (mut state, mut count) = (self.first_at(run[0], position), 0);
                 if R::POSITIONS || !R::ASSOCIATIVE {
+                    if run.len() <= FEW {
+                        for (k, &x) in run.iter().enumerate().skip(1) {
+                            self.step_at(&mut state, x, position + k);
+                        }
+                        return state;
+                    }
                     let mut taken = vec![($take(run[0]).0, position); run.len()];
                     for (k, &x) in run.iter().enumerate() {
                         let (x, counts) = $take(x);
@@ -314,9 +324,16 @@ macro_rules! selecting {
                     }
                     return Taken::Some(state);
                 }
-                let mut taken = vec![$take(run[0]).0; run.len()];
+                let (first, mut many) = ($take(run[0]).0, Vec::new());
+                let mut few = [first; FEW];
+                let taken = if run.len() <= FEW {
+                    &mut few[..]
+                } else {
+                    many.resize(run.len(), first);
+                    &mut many[..]
+                };
                 for &x in run {
-                    count = keep($take(x), &mut taken, count);
+                    count = keep($take(x), taken, count);
                 }
                 if count == 0 { state } else { Taken::Some(self.0.fold(&taken[..count], position)) }
             }
@@ -326,7 +343,7 @@ macro_rules! selecting {
             fn fold_columns(&self, rows: &[&[$item]], position: usize, states: &mut Vec<Self::State>) {
                 states.clear();
                 states.extend(rows[0].iter().map(|&x| self.first_at(x, position)));
-                if R::POSITIONS {
+                if R::POSITIONS || rows.len() <= FEW_ROWS {
                     for (k, row) in rows.iter().enumerate().skip(1) {
                         for (state, &x) in states.iter_mut().zip(*row) {
                             self.step_at(state, x, position + k);

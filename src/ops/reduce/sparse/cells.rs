@@ -27,7 +27,7 @@ pub(super) const PART: usize = 128;
 
 /// How entries come to cells.
 pub(super) enum EntryOrder {
-    /// Sorted by cell, if they are to be in order or cells are many.
+    /// In order, if they are to be or cells are many: sorted by cell unless cells are rows.
     InOrder,
     /// As they come, to the last cell or the next one, as cells are rows.
     Rows,
