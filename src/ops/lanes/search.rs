@@ -273,13 +273,8 @@ where
 pub(super) fn explain_unique<E: Expr<Elem: Sortable>>(e: &Lazy<E>) -> Result<Explanation> {
     let shape = e.shape()?;
     let count = shape.count()?;
-    let how = match <E::Elem as Sortable>::Key::BYTES {
-        1 => "counted in a table of all keys".to_string(),
-        _ => {
-            let method = SortMethod::by_pairs::<<E::Elem as Sortable>::Key>(count, 1);
-            format!("{method}, or counted in a table where keys are close")
-        }
-    };
+    let method = SortMethod::by_pairs::<<E::Elem as Sortable>::Key>(count, 1);
+    let how = format!("{method}, or counted in a table where keys are close");
     // Which kind every element is of; the kinds are not known.
     let written = count.saturating_mul(size_of::<usize>());
     Ok(Explanation::report(

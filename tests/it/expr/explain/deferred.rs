@@ -112,7 +112,7 @@ fn picks_name_both_operands() {
     insta::assert_snapshot!(shown(bytes.view().flip(0).unwrap().explain_unique().unwrap()), @r#"
     unique elements of u8 [400]
     operand: evaluated to memory first
-    positions: counted in a table of all keys
+    positions: sorted by 1-byte keys with positions, byte by byte, or counted in a table where keys are close
     bytes: 400 read, 3200 written
     "#);
     let bins = Uniform::new(0.0, 1.0, 4).unwrap();
