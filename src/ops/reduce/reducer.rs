@@ -197,11 +197,7 @@ pub trait Reducer<T: Copy>: Send + Sync {
     /// The state of a run of at least one element, the first of them at `position`.
     #[inline]
     fn fold(&self, run: &[T], position: usize) -> Self::State {
-        let mut state = self.first_at(run[0], position);
-        for (k, &x) in run.iter().enumerate().skip(1) {
-            self.step_at(&mut state, x, position + k);
-        }
-        state
+        step_run(self, run, position)
     }
 
     /// The state of the first `count` of eight elements, at least one: what [`Self::fold`] gives from position 0 on. Rows
@@ -215,12 +211,37 @@ pub trait Reducer<T: Copy>: Send + Sync {
     /// of row `k` have position `position + k`.
     #[inline]
     fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<Self::State>) {
-        states.clear();
-        states.extend(rows[0].iter().map(|&x| self.first_at(x, position)));
-        for (k, row) in rows.iter().enumerate().skip(1) {
-            for (state, &x) in states.iter_mut().zip(*row) {
-                self.step_at(state, x, position + k);
-            }
+        step_columns(self, rows, position, states);
+    }
+}
+
+/// What [`Reducer::fold`] is by itself: element after element.
+#[inline(always)]
+pub(super) fn step_run<T: Copy, R: Reducer<T> + ?Sized>(
+    reducer: &R,
+    run: &[T],
+    position: usize,
+) -> R::State {
+    let mut state = reducer.first_at(run[0], position);
+    for (k, &x) in run.iter().enumerate().skip(1) {
+        reducer.step_at(&mut state, x, position + k);
+    }
+    state
+}
+
+/// What [`Reducer::fold_columns`] is by itself: row after row.
+#[inline(always)]
+pub(super) fn step_columns<T: Copy, R: Reducer<T> + ?Sized>(
+    reducer: &R,
+    rows: &[&[T]],
+    position: usize,
+    states: &mut Vec<R::State>,
+) {
+    states.clear();
+    states.extend(rows[0].iter().map(|&x| reducer.first_at(x, position)));
+    for (k, row) in rows.iter().enumerate().skip(1) {
+        for (state, &x) in states.iter_mut().zip(*row) {
+            reducer.step_at(state, x, position + k);
         }
     }
 }

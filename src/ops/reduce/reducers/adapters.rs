@@ -1,5 +1,6 @@
 //! Reducers made of others: of some elements only, or with one more step at the end.
 
+use super::super::reducer::{step_columns, step_run};
 use super::super::{Reducer, Undefined};
 use crate::dtype::Cast;
 
@@ -304,14 +305,12 @@ macro_rules! selecting {
             /// The elements that count, side by side, as one run: which ones they are is the same however
             /// the operand lies in memory.
             fn fold(&self, run: &[$item], position: usize) -> Self::State {
-                let (mut state, mut count) = (self.first_at(run[0], position), 0);
-                if R::POSITIONS || !R::ASSOCIATIVE {
-                    if run.len() <= FEW {
-                        for (k, &x) in run.iter().enumerate().skip(1) {
-                            self.step_at(&mut state, x, position + k);
-                        }
-                        return state;
-                    }
+                let in_order = R::POSITIONS || !R::ASSOCIATIVE;
+                if in_order && run.len() <= FEW {
+                    return step_run(self, run, position);
+                }
+                let (state, mut count) = (self.first_at(run[0], position), 0);
+                if in_order {
                     let mut taken = vec![($take(run[0]).0, position); run.len()];
                     for (k, &x) in run.iter().enumerate() {
                         let (x, counts) = $take(x);
@@ -341,16 +340,11 @@ macro_rules! selecting {
             /// As the default, the elements that count of some columns and rows at a time.
             #[inline(always)]
             fn fold_columns(&self, rows: &[&[$item]], position: usize, states: &mut Vec<Self::State>) {
+                if R::POSITIONS || rows.len() <= FEW_ROWS {
+                    return step_columns(self, rows, position, states);
+                }
                 states.clear();
                 states.extend(rows[0].iter().map(|&x| self.first_at(x, position)));
-                if R::POSITIONS || rows.len() <= FEW_ROWS {
-                    for (k, row) in rows.iter().enumerate().skip(1) {
-                        for (state, &x) in states.iter_mut().zip(*row) {
-                            self.step_at(state, x, position + k);
-                        }
-                    }
-                    return;
-                }
                 let (Some(&first), rows) = (rows[0].first(), &rows[1..]) else { return };
                 let height = rows.len().min(ROWS);
                 let mut taken = vec![$take(first).0; height * COLUMNS.min(states.len())];
