@@ -108,14 +108,11 @@ impl<W: Writer> Tensor<W> {
         let values = W::Elem::pair(values);
         let Written { mut addresses, values, .. } = self.written(indexes, &values)?;
         let mut elements = Vec::new();
-        let are_near = |span: &Range<usize>| {
-            let bytes = span.len().saturating_mul(size_of::<Folded<R::State>>());
-            bytes / STATES_BYTES <= addresses.len()
-        };
         let all = Some(self.address_map().span()).filter(|all| all.len() <= addresses.len());
         let span = all.unwrap_or_else(|| span(&addresses));
+        let bytes = span.len().saturating_mul(size_of::<Folded<R::State>>());
         // Many states that own memory would ask for it where that cannot be refused.
-        let near = (!needs_drop::<R::State>() && are_near(&span))
+        let near = (!needs_drop::<R::State>() && bytes / STATES_BYTES <= addresses.len())
             .then(|| self.storage().as_slice()?.get(span.clone()))
             .flatten();
         try_reserve_exact(&mut elements, addresses.len().min(span.len()))?;
