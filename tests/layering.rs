@@ -35,7 +35,8 @@ const ROOT: [(&str, &str); 23] = [
 ];
 
 /// Where memory is touched without checks.
-const UNSAFE: [&str; 11] = [
+const UNSAFE: [&str; 12] = [
+    "dtype/same_bits.rs",
     "kernel/inner",
     "kernel/simd",
     "kernel/gemm",

@@ -1,13 +1,15 @@
 //! Storage made of other storages: one after another, or at listed addresses.
 
 mod joint;
+mod stored;
 
-use super::{Blocks, Reader, stepped, translate};
+use super::{Blocks, Reader, Stored, stepped, translate};
 use crate::error::{Error, StorageError};
 use crate::memory::{list, try_with_capacity};
 use joint::Joint;
+use stored::entries_before;
 
-/// Several storages one after another.
+/// Several storages one after another, sparse if all are, with one fill value that is a number, `bool` or `char`.
 ///
 /// ```
 /// use lensor::Reader;
@@ -27,6 +29,8 @@ pub struct Concat<R> {
     joint: Option<Box<Joint>>,
     /// Entries of all parts, if all are sparse, as counted when this was made.
     entries: Option<usize>,
+    /// Those of the parts before each, and of all, if they have one fill value besides.
+    before: Option<Vec<usize>>,
 }
 
 /// What one part gives to a row: addresses from `start` to `end`, the first of which is `first` in the part.
@@ -77,7 +81,8 @@ impl<R: Reader> Concat<R> {
         }
         let entries = parts.iter().map(Reader::entries_below);
         let entries = entries.reduce(|all, own| Some(all?.saturating_add(own?))).flatten();
-        Ok(Self { parts, ends, rows, joint: None, entries })
+        let before = entries_before(&parts)?;
+        Ok(Self { parts, ends, rows, joint: None, entries, before })
     }
 
     /// The same as storage of these extents, of which `axis` has that of one part after the other: in blocks, if all
@@ -221,6 +226,10 @@ impl<R: Reader> Reader for Concat<R> {
             (addresses, rest) = (others, later);
         }
         Ok(())
+    }
+
+    fn stored(&self) -> Option<&dyn Stored<Elem = R::Elem>> {
+        self.before.as_ref().map(|_| self as &dyn Stored<Elem = R::Elem>)
     }
 
     fn blocks(&self) -> Option<&dyn Blocks<Elem = R::Elem>> {

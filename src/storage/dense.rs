@@ -1,6 +1,8 @@
 //! Elements that lie in memory, and parts of other storage.
 
-use super::{Blocks, BlocksMut, Reader, Stored, StoredMut, Writer, check_address, translate};
+use super::{
+    Blocks, BlocksMut, Reader, Section, Stored, StoredMut, Writer, check_address, translate,
+};
 use crate::error::{Error, StorageError};
 use std::ops::Range;
 
@@ -139,6 +141,10 @@ impl<S: Reader> SubBuffer<S> {
         error.address = error.address.wrapping_sub(self.range.start);
         error
     }
+
+    fn section(&self) -> Option<Section<'_, S::Elem>> {
+        Some(Section { stored: self.storage.stored()?, range: self.range.clone() })
+    }
 }
 
 impl<S: Reader> Reader for SubBuffer<S> {
@@ -204,30 +210,15 @@ impl<S: Reader> Stored for SubBuffer<S> {
     }
 
     fn rank(&self, address: usize) -> usize {
-        let end = self.range.start + address.min(self.range.len());
-        self.storage
-            .stored()
-            .map_or(0, |stored| stored.rank(end).saturating_sub(stored.rank(self.range.start)))
+        self.section().map_or(0, |section| section.rank(address))
     }
 
     fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [S::Elem]) -> usize {
-        let Some(stored) = self.storage.stored() else {
-            return 0;
-        };
-        let room = addresses.len().min(values.len()).min(self.count().saturating_sub(from));
-        let first = stored.rank(self.range.start).saturating_add(from);
-        let copied = stored.entries(first, &mut addresses[..room], &mut values[..room]).min(room);
-        for address in &mut addresses[..copied] {
-            *address = address.wrapping_sub(self.range.start);
-        }
-        copied
+        self.section().map_or(0, |section| section.entries(from, addresses, values))
     }
 
-    /// Where addresses are the same as in the whole storage.
     fn as_slices(&self) -> Option<(&[usize], &[S::Elem])> {
-        let stored = self.storage.stored().filter(|_| self.range.start == 0)?;
-        let ((addresses, values), count) = (stored.as_slices()?, self.count());
-        Some((addresses.get(..count)?, values.get(..count)?))
+        self.section()?.as_slices()
     }
 }
 

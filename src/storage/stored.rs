@@ -2,6 +2,7 @@
 
 #[cfg(doc)]
 use super::Reader;
+use std::ops::Range;
 
 /// The entries of sparse storage, in ascending order of address.
 ///
@@ -182,8 +183,42 @@ pub trait StoredMut: Stored {
     /// As [`Self::set_fill`].
     fn splice(
         &mut self,
-        ordinals: std::ops::Range<usize>,
+        ordinals: Range<usize>,
         addresses: Vec<usize>,
         values: Vec<Self::Elem>,
     ) -> crate::Result<()>;
+}
+
+/// The entries of a range of addresses, each by its distance from the start of the range.
+pub(crate) struct Section<'a, T> {
+    pub(crate) stored: &'a dyn Stored<Elem = T>,
+    pub(crate) range: Range<usize>,
+}
+
+impl<'a, T: Copy> Section<'a, T> {
+    /// [`Stored::rank`].
+    pub(crate) fn rank(&self, address: usize) -> usize {
+        let end = self.range.start + address.min(self.range.len());
+        self.stored.rank(end).saturating_sub(self.stored.rank(self.range.start))
+    }
+
+    /// [`Stored::entries`].
+    pub(crate) fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [T]) -> usize {
+        let left = self.rank(self.range.len()).saturating_sub(from);
+        let room = addresses.len().min(values.len()).min(left);
+        let first = self.stored.rank(self.range.start).saturating_add(from);
+        let (addresses, values) = (&mut addresses[..room], &mut values[..room]);
+        let copied = self.stored.entries(first, addresses, values).min(room);
+        for address in &mut addresses[..copied] {
+            *address = address.wrapping_sub(self.range.start);
+        }
+        copied
+    }
+
+    /// [`Stored::as_slices`], where addresses are the same as in the whole storage.
+    pub(crate) fn as_slices(&self) -> Option<(&'a [usize], &'a [T])> {
+        let (addresses, values) = self.stored.as_slices().filter(|_| self.range.start == 0)?;
+        let count = self.rank(self.range.len());
+        Some((addresses.get(..count)?, values.get(..count)?))
+    }
 }

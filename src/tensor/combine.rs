@@ -46,10 +46,9 @@ impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
 /// [`Tensor::split`] takes the result apart. Where all are whole storages in blocks of one extent that meet, or parts of
 /// such storages along their axes and none empty, the result has their blocks, unless more than 2^20 of unequal length
 /// lie along an axis.
-/// It is not sparse, though its parts may be: sparse ones are assigned to parts of a [`Tensor::sparse`] instead, each of
-/// which moves the entries after it, or [`Tensor::to_sparse`] reads all elements. If all parts are sparse, what would read
-/// more than 2^33 elements is refused as for sparse operands, see [`Lazy::densely`](crate::Lazy::densely). Follows NumPy's
-/// `concatenate`.
+/// It is sparse if all parts are: tensors in row-major order, whole or rows of such, or all transposed alike, with one
+/// fill value, which is a number, `bool` or `char`. A sparse part in another order is first evaluated by
+/// [`Lazy::eval_sparse`](crate::Lazy::eval_sparse). Follows NumPy's `concatenate`.
 ///
 /// # Errors
 ///
@@ -67,6 +66,10 @@ impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
 ///     concat(0, [a, b]).unwrap_err().to_string(),
 ///     "cannot concatenate along axis 0: tensor 2 has shape [2, 1], tensor 1 has [2, 2]"
 /// );
+///
+/// let few = Tensor::from_nested([[0, 7], [0, 0]])?.to_sparse(0)?;
+/// let side_by_side = concat(1, [&few, &few])?;
+/// assert!((&side_by_side * 2).eval_sparse()?.storage().iter().eq([(1, 14), (3, 14)]));
 /// # Ok::<(), lensor::Error>(())
 /// ```
 #[doc(alias = "concatenate")]
@@ -86,7 +89,7 @@ pub fn concat<X: IntoTensor>(
 /// Tensors of one shape along a new axis `axis`, as one view of all their storages. Copies nothing.
 ///
 /// `n` tensors of shape `(s0, .., sk)` become one of rank one more, with extent `n` at `axis`. Tensors of
-/// different storage are first made of one type, by [`Tensor::erase`]. The result is not sparse, and may have blocks, see
+/// different storage are first made of one type, by [`Tensor::erase`]. The result may be sparse, or have blocks, see
 /// [`concat()`]. Follows NumPy's `stack`.
 ///
 /// # Errors
@@ -151,7 +154,9 @@ fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat
     let mut order = storage_order(largest.address_map());
     let depth = order.iter().position(|&k| k == axis).unwrap_or(0);
     let row: usize = order[depth..].iter().map(|&k| shape[k]).product();
-    if row / tensors.len() < RUN {
+    // Entries are merged row by row, in time of their number.
+    let is_sparse = || tensors.iter().all(|tensor| tensor.storage().stored().is_some());
+    if row / tensors.len() < RUN && !is_sparse() {
         // Unless blocks of all are blocks of the whole so.
         let in_blocks = tensors.iter().all(|tensor| tensor.storage().blocks().is_some()) && {
             let views = list(tensors.iter().map(Tensor::view))?;

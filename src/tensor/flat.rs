@@ -6,7 +6,7 @@ use super::Tensor;
 use crate::error::StorageError;
 use crate::map::{AddressMap, Pattern};
 use crate::memory::try_with_capacity;
-use crate::storage::{Blocks, Reader, check_address, stepped, translate};
+use crate::storage::{Blocks, Reader, Section, Stored, check_address, stepped, translate};
 use part::Part;
 
 /// The elements of a tensor in row-major order, as storage for another one.
@@ -30,8 +30,9 @@ pub struct Flat<S> {
 const ROW: usize = 8;
 
 impl<S: Reader> Tensor<S> {
-    /// The elements of this view in row-major order, as storage. It is not sparse, though the tensor may be; more than 2^33
-    /// elements of a sparse one are refused as those of sparse operands, see [`Lazy::densely`](crate::Lazy::densely).
+    /// The elements of this view in row-major order, as storage. It is sparse if the storage is and the view is a part of it
+    /// in order; more than 2^33 elements of any other view of a sparse tensor are refused as those of sparse operands, see
+    /// [`Lazy::densely`](crate::Lazy::densely).
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -76,6 +77,12 @@ impl<S: Reader> Flat<S> {
             rest = later;
         }
         Ok(())
+    }
+
+    /// The entries of a part of sparse storage in order.
+    fn section(&self) -> Option<Section<'_, S::Elem>> {
+        let stored = self.storage.stored().filter(|_| self.map.is_contiguous())?;
+        Some(Section { stored, range: self.map.span() })
     }
 
     /// Whether positions so far apart are read in runs of the storage.
@@ -167,6 +174,10 @@ impl<S: Reader> Reader for Flat<S> {
         self.gather(|k| addresses[k], &mut out[..count])
     }
 
+    fn stored(&self) -> Option<&dyn Stored<Elem = S::Elem>> {
+        self.section().map(|_| self as &dyn Stored<Elem = S::Elem>)
+    }
+
     fn blocks(&self) -> Option<&dyn Blocks<Elem = S::Elem>> {
         let whole = self.map.is_contiguous() && self.map.span() == (0..self.storage.len());
         let part = || self.part.as_ref().map(|_| self as &dyn Blocks<Elem = S::Elem>);
@@ -179,5 +190,30 @@ impl<S: Reader> Reader for Flat<S> {
 
     fn box_depth(&self) -> usize {
         self.storage.box_depth()
+    }
+}
+
+/// Of a view that is not a part of sparse storage there are no entries to ask for.
+impl<S: Reader> Stored for Flat<S> {
+    type Elem = S::Elem;
+
+    fn fill(&self) -> S::Elem {
+        self.section().map_or_else(|| self.read(0), |section| section.stored.fill())
+    }
+
+    fn count(&self) -> usize {
+        self.rank(self.len())
+    }
+
+    fn rank(&self, address: usize) -> usize {
+        self.section().map_or(0, |section| section.rank(address))
+    }
+
+    fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [S::Elem]) -> usize {
+        self.section().map_or(0, |section| section.entries(from, addresses, values))
+    }
+
+    fn as_slices(&self) -> Option<(&[usize], &[S::Elem])> {
+        self.section()?.as_slices()
     }
 }

@@ -151,8 +151,9 @@ fn nothing_turns_dense_silently() {
         "nothing is stored, and 6 dense elements would be computed: `to_sparse(fill)` keeps those that differ from \
          `fill`, `eval` or `densely` asks for all",
     );
-    // What is joined of sparse tensors is not sparse, but has their entries.
-    let joined = concat(0, [&a, &a]).unwrap();
+    // What is joined of sparse tensors of several fill values is not sparse, but has their entries.
+    let b = vector(6, 1, &[1, 4], &[10, 40]);
+    let joined = concat(0, [&a, &b]).unwrap();
     fails(
         joined.view().lazy().eval_sparse(),
         Error::WouldDensify { stored: 4, dense: 12 },
@@ -164,8 +165,12 @@ fn nothing_turns_dense_silently() {
     assert!(joined.to_sparse(0).unwrap().storage().iter().eq([
         (1, 10),
         (4, 40),
+        (6, 1),
         (7, 10),
-        (10, 40)
+        (8, 1),
+        (9, 1),
+        (10, 40),
+        (11, 1)
     ]));
     let error = a.to_sparse(1).unwrap_err();
     assert_eq!(error, Error::WouldDensify { stored: 2, dense: 6 });

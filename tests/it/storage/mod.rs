@@ -7,6 +7,8 @@ mod conformance;
 #[cfg(all(feature = "conformance", feature = "quickcheck"))]
 mod cost;
 mod foreign;
+#[cfg(all(feature = "conformance", feature = "quickcheck"))]
+mod joined;
 #[cfg(feature = "mmap")]
 mod mapped;
 #[cfg(feature = "quickcheck")]

@@ -1,0 +1,128 @@
+//! Sparse tensors one after another are sparse: their entries, by themselves, under views and in expressions.
+
+use lensor::conformance::check_reader;
+use lensor::dtype::SameBits;
+use lensor::prelude::*;
+use lensor::storage::{Concat, Constant, Sparse};
+use lensor::tensor::{concat, stack};
+use quickcheck::{TestResult, quickcheck};
+
+/// A tensor of a few small numbers and many zeros.
+fn few(shape: &[usize], seed: &mut u64) -> Tensor<Vec<i32>> {
+    let count = shape.iter().product();
+    let element = |_| {
+        *seed =
+            seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        if *seed >> 62 == 0 { (*seed >> 33) as i32 % 9 } else { 0 }
+    };
+    Tensor::from_vec(shape, (0..count).map(element).collect()).unwrap()
+}
+
+/// The entries of a view, which has to be sparse.
+fn entries<S: Reader>(t: &Tensor<S>) -> Vec<(usize, S::Elem)> {
+    t.stored_entries().unwrap().expect("it is sparse").iter().collect()
+}
+
+/// The same of elements that are not 0.
+fn others(dense: &[i32]) -> Vec<(usize, i32)> {
+    dense.iter().copied().enumerate().filter(|(_, x)| *x != 0).collect()
+}
+
+/// Whether a joined tensor has the laws of sparse storage and the entries of its dense copy, also under views.
+fn is_as<S: Reader<Elem = i32>>(joined: &Tensor<S>, dense: &[i32]) -> bool {
+    check_reader(joined.storage()).unwrap();
+    let turned: Vec<usize> = (0..joined.rank()).rev().collect();
+    let turned = joined.view().transpose(turned).unwrap();
+    let model = Tensor::from_vec(joined.shape(), dense.to_vec()).unwrap();
+    let order: Vec<usize> = (0..joined.rank()).rev().collect();
+    let model = model.transpose(order).unwrap().to_vec().unwrap();
+    let doubled = (&turned * 2 + &turned).eval_sparse().unwrap();
+    entries(joined) == others(dense)
+        && entries(&turned) == others(&model)
+        && joined.to_vec().unwrap() == dense
+        && doubled.to_vec().unwrap() == model.iter().map(|x| x * 3).collect::<Vec<_>>()
+        && joined.sum(..).item().unwrap() == dense.iter().map(|x| i64::from(*x)).sum::<i64>()
+}
+
+quickcheck! {
+    /// Along any axis, parts of any extents there, some of them empty.
+    fn parts_along_an_axis(shape: (u8, u8, u8), axis: usize, extents: Vec<u8>, seed: u64) -> TestResult {
+        let shape = [shape.0 % 5, shape.1 % 5, shape.2 % 5].map(usize::from);
+        let (axis, mut seed) = (axis % 3, seed);
+        let mut parts = Vec::new();
+        for extent in extents.iter().take(5) {
+            let mut shape = shape;
+            shape[axis] = usize::from(extent % 4);
+            parts.push(few(&shape, &mut seed));
+        }
+        if parts.is_empty() {
+            return TestResult::discard();
+        }
+        let dense = concat(axis, &parts).unwrap().to_vec().unwrap();
+        let sparse: Vec<_> = parts.iter().map(|part| part.to_sparse(0).unwrap()).collect();
+        TestResult::from_bool(is_as(&concat(axis, &sparse).unwrap(), &dense))
+    }
+
+    /// Along a new axis, parts of a larger tensor, or transposed alike.
+    fn parts_along_a_new_axis(rows: u8, columns: u8, axis: usize, seed: u64) -> bool {
+        let (rows, columns, mut seed) = (usize::from(rows % 6), usize::from(columns % 6), seed);
+        let parts = [(); 3].map(|()| few(&[rows + 1, columns], &mut seed));
+        let sparse = [0, 1, 2].map(|k| parts[k].to_sparse(0).unwrap());
+        let axis = axis % 3;
+        let below = stack(axis, parts.each_ref().map(|t| t.view().slice(0, 1..).unwrap())).unwrap();
+        let few = stack(axis, sparse.each_ref().map(|t| t.view().slice(0, 1..).unwrap())).unwrap();
+        let turned = stack(axis, parts.each_ref().map(|t| t.view().transpose([1, 0]).unwrap())).unwrap();
+        let alike = stack(axis, sparse.each_ref().map(|t| t.view().transpose([1, 0]).unwrap())).unwrap();
+        is_as(&few, &below.to_vec().unwrap())
+            && alike.to_vec().unwrap() == turned.to_vec().unwrap()
+            && (axis != 0 || entries(&alike) == others(&turned.to_vec().unwrap()))
+    }
+}
+
+/// Time and memory go with the entries, not with rows or elements.
+#[test]
+fn rows_without_entries_cost_nothing() {
+    let rows = 1 << 40;
+    let of = |entry: usize| {
+        Tensor::new(
+            [rows, 3],
+            Sparse::from_sorted(3 * rows, 0, vec![entry, 3 * rows - 2], vec![7, 8]).unwrap(),
+        )
+    };
+    let (a, b) = (of(1).unwrap(), of(3_000_000_000).unwrap());
+    let joined = concat(1, [&a, &b]).unwrap();
+    let last = 6 * (rows - 1);
+    assert_eq!(entries(&joined), [(1, 7), (6_000_000_003, 7), (last + 1, 8), (last + 4, 8)]);
+    assert_eq!(entries(&joined.select((1_000_000_000.., 3)).unwrap()), [(0, 7)]);
+    let row = Tensor::new([4], Sparse::from_sorted(4, 0, vec![2], vec![5]).unwrap()).unwrap();
+    let many = stack(0, (0..20_000).map(|_| row.view())).unwrap();
+    let ranks: usize = (0..20_000).map(|k| many.storage().stored().unwrap().rank(4 * k)).sum();
+    assert_eq!(ranks, 20_000 * 19_999 / 2);
+    assert_eq!(entries(&many.max(0).eval_sparse().unwrap()), [(2, 5)]);
+}
+
+/// What is one fill value is told for numbers, `bool` and `char`, bit by bit but for NaN.
+#[test]
+fn parts_have_one_fill_value() {
+    fn joined<T: SameBits + Send + Sync>(a: T, b: T) -> bool {
+        let part = |fill| Sparse::from_sorted(2, fill, vec![1], vec![fill]).unwrap();
+        Concat::new(vec![part(a), part(b)]).unwrap().stored().is_some()
+    }
+    assert!(joined(2_u8, 2) && joined('x', 'x') && joined(true, true) && joined(-1_i128, -1));
+    assert!(joined(f64::NAN, -f64::NAN) && joined(0.0_f32, 0.0));
+    assert!(!joined(0.0, -0.0) && !joined(1, 2) && !joined('x', 'y') && !joined(true, false));
+    #[cfg(feature = "half")]
+    assert!(joined(half::f16::ONE, half::f16::ONE));
+    #[cfg(feature = "complex")]
+    assert!(joined(num_complex::Complex::new(1.0, 2.0), num_complex::Complex::new(1.0, 2.0)));
+    // Elements of another type, or one of a lifetime, are not compared.
+    let none = || Constant::new(2, (1, 2));
+    assert!(Concat::new(vec![none(), none()]).unwrap().stored().is_none());
+    let words = || Constant::new(2, "word");
+    assert!(Concat::new(vec![words(), words()]).unwrap().stored().is_none());
+    // Nor is memory sparse, and constants have no entries.
+    assert!(Concat::new(vec![vec![0], vec![0]]).unwrap().stored().is_none());
+    let constants = Concat::new(vec![Constant::new(2, 5), Constant::new(3, 5)]).unwrap();
+    assert_eq!(constants.stored().map(|stored| (stored.fill(), stored.count())), Some((5, 0)));
+    assert!(Concat::<Sparse<i32>>::new(vec![]).unwrap().stored().is_none());
+}
