@@ -191,7 +191,14 @@ impl Select {
                 let (Some(first), Some(last)) = (set.min(), set.max()) else {
                     return Ok(Taken::Range { start: 0, step: 1, count: 0 });
                 };
-                let last = inside(last as i128)?;
+                let Ok(last) = inside(last as i128) else {
+                    let outside = set.iter().find(|&index| index >= extent as u64);
+                    return Err(Error::Index {
+                        axis,
+                        index: outside.unwrap_or(last).into(),
+                        extent,
+                    });
+                };
                 let (start, count) = (first as usize, set.len() as usize);
                 if last - start == count - 1 {
                     return Ok(Taken::Range { start, step: 1, count });
@@ -228,7 +235,10 @@ fn between<'a>(
     }
     let steps = (way - 1) / step.abs();
     let first = inside(axis, extent, start)?;
-    inside(axis, extent, start + steps * step)?;
+    inside(axis, extent, start + steps * step).or_else(|_| {
+        let room = if step < 0 { start } else { extent as i128 - 1 - start };
+        inside(axis, extent, start + (room / step.abs() + 1) * step)
+    })?;
     Ok(Taken::Range { start: first, step: step as isize, count: steps as usize + 1 })
 }
 

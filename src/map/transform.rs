@@ -117,7 +117,7 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Rank`] for more selectors than axes, [`Error::Index`] for an index out of bounds,
+    /// [`Error::Rank`] for more selectors than axes, [`Error::Index`] with the first index out of bounds,
     /// [`Error::ZeroStep`], [`Error::ListLength`] for a mask that is not as long as its axis, the error of a mask
     /// that was computed, [`Error::ShapeOverflow`] for lists that make too many elements, and
     /// [`Error::OutOfMemory`] for one too long to keep.
@@ -199,7 +199,7 @@ impl AddressMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Axis`] if it does not exist, [`Error::Index`] if the range reaches outside.
+    /// [`Error::Axis`] if it does not exist, [`Error::Index`], with the first index outside, if the range reaches there.
     ///
     /// ```
     /// use lensor::AddressMap;
@@ -218,7 +218,7 @@ impl AddressMap {
             return Ok(Layout::empty(&self.shape()).into());
         }
         if range.end > extent {
-            return Err(Error::Index { axis, index: range.end as i128 - 1, extent });
+            return Err(Error::Index { axis, index: range.start.max(extent) as i128, extent });
         }
         self.top.take_range(axis, range.start, 1, count)?;
         Ok(self.settled())

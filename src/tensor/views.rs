@@ -76,8 +76,8 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Rank`](crate::Error::Rank) for more selectors than axes, [`Error::Index`](crate::Error::Index) for an
-        /// index out of bounds, [`Error::ZeroStep`](crate::Error::ZeroStep) for a range with step 0,
+        /// [`Error::Rank`](crate::Error::Rank) for more selectors than axes, [`Error::Index`](crate::Error::Index) with the
+        /// first index out of bounds, [`Error::ZeroStep`](crate::Error::ZeroStep) for a range with step 0,
         /// [`Error::ListLength`](crate::Error::ListLength) for a mask that is not as long as its axis, the error of a
         /// mask that was computed, [`Error::ShapeOverflow`](crate::Error::ShapeOverflow) for lists that make too many
         /// elements, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if a list of positions cannot be kept.
@@ -102,9 +102,9 @@ macro_rules! view_operations {
         ///
         /// # Errors
         ///
-        /// [`Error::Axis`](crate::Error::Axis) if it does not exist, [`Error::Index`](crate::Error::Index) if the range
-        /// reaches outside, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if positions that are listed cannot be
-        /// kept.
+        /// [`Error::Axis`](crate::Error::Axis) if it does not exist, [`Error::Index`](crate::Error::Index), with the first
+        /// index outside, if the range reaches there, and [`Error::OutOfMemory`](crate::Error::OutOfMemory) if positions
+        /// that are listed cannot be kept.
         ///
         /// ```
         /// # use lensor::Tensor;

@@ -295,11 +295,20 @@ fn an_index_outside_names_axis_and_extent() {
     assert_eq!(map().select((.., Select::stepped(3, -1, -1))), Err(outside(1, 3, 3)));
     assert_eq!(
         map().select((.., Select::stepped(0, isize::MAX, 2))).unwrap_err(),
-        outside(1, isize::MAX as i128 - 1, 3)
+        outside(1, 4, 3)
     );
     assert_eq!(map().select((.., [0, 3, 7])), Err(outside(1, 3, 3)));
-    assert_eq!(map().slice(1, 2..4), Err(outside(1, 3, 3)));
-    assert_eq!(map().slice(1, 0..usize::MAX), Err(outside(1, usize::MAX as i128 - 1, 3)));
+    // The first index that is visited outside is told, of ranges as of lists.
+    assert_eq!(map().slice(1, 2..9), Err(outside(1, 3, 3)));
+    assert_eq!(map().slice(1, 0..usize::MAX), Err(outside(1, 3, 3)));
+    assert_eq!(map().slice(1, 5..7), Err(outside(1, 5, 3)));
+    assert_eq!(map().select((.., 2..9)), Err(outside(1, 3, 3)));
+    assert_eq!(map().select((.., 5..7)), Err(outside(1, 5, 3)));
+    assert_eq!(map().select((.., Select::stepped(1, 9, 3))), Err(outside(1, 4, 3)));
+    assert_eq!(map().select((.., Select::stepped(2, -9, -2))), Err(outside(1, -2, 3)));
+    assert_eq!(map().select((.., Select::stepped(1, isize::MIN, -5))), Err(outside(1, -4, 3)));
+    let from_last = Select::FromLast { stop: -9, step: -1 };
+    assert_eq!(map().select((.., from_last)), Err(outside(1, -1, 3)));
     assert_eq!(row_major([0]).select((0,)), Err(outside(0, 0, 0)));
     assert_eq!(row_major([0]).to_local([0]), Err(outside(0, 0, 0)));
 }
@@ -307,7 +316,7 @@ fn an_index_outside_names_axis_and_extent() {
 #[cfg(feature = "roaring")]
 #[test]
 fn a_set_with_a_member_outside_is_refused() {
-    let set: roaring::RoaringTreemap = [0, 1 << 40].into_iter().collect();
+    let set: roaring::RoaringTreemap = [0, 1 << 40, 1 << 41].into_iter().collect();
     fails(
         row_major([3]).select((set,)),
         Error::Index { axis: 0, index: 1 << 40, extent: 3 },

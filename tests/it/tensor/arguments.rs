@@ -36,7 +36,7 @@ fn ranges_may_lack_an_end() -> Result<()> {
     }
     assert_eq!(
         slice(Included(0), Included(usize::MAX)),
-        Err(Error::Index { axis: 2, index: usize::MAX as i128 - 1, extent: 4 })
+        Err(Error::Index { axis: 2, index: 4, extent: 4 })
     );
     assert_eq!(t.view().slice(1, ..)?, t);
     assert_eq!(t.view().merge_axes(..)?.shape(), [24]);
