@@ -393,7 +393,8 @@ pub trait Lanes: IntoExpr + Sized {
         quantile;
 
         /// Several quantiles of every lane, in the order of the list, see [`Self::quantile`]. Those along one axis take
-        /// its place; along several, which are one lane and go away, or none, they make a new last axis.
+        /// its place; along several, which are one lane and go away, or none, they make a new last axis. NumPy's new axis
+        /// is the first; with `keepdims` extents 1 stay of all axes there, here of several.
         ///
         /// ```
         /// use lensor::lanes::Interpolation::Linear;
@@ -402,7 +403,8 @@ pub trait Lanes: IntoExpr + Sized {
         /// assert_eq!(t.quantiles(0, [0.0, 0.5, 1.0], Linear).to_vec()?, [1.0, 2.5, 4.0]);
         /// let cube = t.reshape([2, 1, 2])?;
         /// assert_eq!(cube.view().quantiles(0, [0.0, 0.5, 1.0], Linear).shape()?, [3, 1, 2]);
-        /// assert_eq!(cube.quantiles([0, 2], [0.0, 0.5, 1.0], Linear).shape()?, [1, 3]);
+        /// let of_both = cube.quantiles([0, 2], [0.0, 0.5, 1.0], Linear);
+        /// assert_eq!((of_both.shape()?, of_both.keepdims().shape()?), ([1, 3].into(), [1, 1, 1, 3].into()));
         /// # Ok::<(), Error>(())
         /// ```
         quantiles;

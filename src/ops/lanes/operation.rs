@@ -158,11 +158,11 @@ where
 {
     /// The axes of extent 1 that results have beside those that were computed.
     fn ones(&self) -> &[usize] {
-        let kept = self.keepdims && !self.operation.keeps_axis();
         match self.merged.as_deref() {
-            _ if !kept => &[],
-            None => slice::from_ref(&self.axis),
+            _ if !self.keepdims => &[],
             Some(merged) => merged.as_ref().map_or(&[], |merged| &merged.axes),
+            None if self.operation.keeps_axis() => &[],
+            None => slice::from_ref(&self.axis),
         }
     }
 
@@ -250,7 +250,8 @@ where
     O: LaneOperation<A::Elem, B::Elem>,
 {
     /// Keeps the axes of operations that have one result a lane, with extent 1, so that the result aligns with the
-    /// operand. Others are as they are without.
+    /// operand, and those of quantiles of several axes, in front of the axis of the quantiles. Others are as they are
+    /// without.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -275,12 +276,9 @@ where
     fn shape(&self) -> Result<Shape> {
         let shape = self.results()?;
         let shape = if self.operation.keeps_axis() { shape } else { shape.without(self.axis)? };
-        let ones = self.ones();
-        if ones.is_empty() {
-            return Ok(shape);
-        }
         let mut extents = Index::from_slice(&shape);
-        ones.iter().for_each(|&axis| extents.insert(axis, 1));
+        self.ones().iter().for_each(|&axis| extents.insert(axis, 1));
+        Shape::check_rank(extents.len())?;
         Ok(extents.into())
     }
 
@@ -320,13 +318,15 @@ where
 
     fn boxes(&self, limit: usize) -> Result<Boxes> {
         let (shape, keeps) = (self.shape()?, self.operation.keeps_axis());
+        // Several axes that are one are the last: all that are kept stand in front of it.
+        let own = self.axis + if keeps { self.ones().len() } else { 0 };
         if keeps
             && let (_, Some((a, b))) = self.joint()?
             && !self.operation.is_apart(&a, &b)?
         {
-            return boxes_along::<O::Elem, _>(&self.a.0, &shape, self.axis, limit, 1);
+            return boxes_along::<O::Elem, _>(&self.a.0, &shape, own, limit, 1);
         }
-        Ok(Boxes::around(&shape, limit, |axis| keeps && axis == self.axis))
+        Ok(Boxes::around(&shape, limit, |axis| keeps && axis == own))
     }
 
     fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<O::Elem>>> {

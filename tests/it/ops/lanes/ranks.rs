@@ -6,6 +6,7 @@ use lensor::generate::linspace;
 use lensor::lanes::{Bins, Edges, Interpolation, Lanes, SortOrder::Ascending, Uniform};
 use lensor::prelude::*;
 use lensor::reduce::Axes;
+use lensor::tensor::stack;
 use quickcheck::quickcheck;
 
 const INTERPOLATIONS: [Interpolation; 5] = [
@@ -261,11 +262,17 @@ fn several_axes_are_one_lane() {
             }
             _ => assert!(several.try_equal(lanes.quantiles(axis, [0.3, 1.0, 0.0], rule)).unwrap()),
         }
-        assert_eq!(several.keepdims().shape().unwrap(), {
-            let mut shape = t.quantile(axes, q, rule).shape().unwrap().to_vec();
-            shape.insert(if axes.len() == 1 { axes[0] } else { axis }, 3);
-            shape
-        });
+        let (values, several) = (several.to_vec().unwrap(), several.keepdims());
+        let mut shape = kept.to_vec();
+        match axes {
+            [axis] => shape[*axis] = 3,
+            _ => shape.push(3),
+        }
+        assert_eq!(several.shape().unwrap(), shape);
+        assert_eq!(several.to_vec().unwrap(), values);
+        let mut out = Tensor::full(&shape, 0.0).unwrap();
+        several.assign_to(&mut out.view_mut().flip(1).unwrap()).unwrap();
+        assert_eq!(out.flip(1).unwrap().to_vec().unwrap(), values);
         let found = found.keepdims();
         assert_eq!(found.shape().unwrap(), *kept);
         assert_eq!(found.to_vec().unwrap(), expected.to_vec().unwrap());
@@ -349,4 +356,23 @@ fn lanes_of_no_axes_are_the_elements() {
     assert_eq!(out.to_vec().unwrap(), [2.0, 1.0]);
     let refused = t.quantiles([], [0.5], Interpolation::Linear).shape();
     assert_eq!(refused, Err(Error::RankLimit { rank: 65, limit: 64 }));
+}
+
+/// Quantiles of several axes that are kept come box by box too, and have no more axes than there is room for.
+#[test]
+fn quantiles_of_axes_that_stay() {
+    let t = Tensor::from_vec([2, 33_000, 2], (0..132_000).map(|k| f64::from(k % 101)).collect());
+    let (t, rule) = (t.unwrap(), Interpolation::Lower);
+    let kept = t.quantiles([0, 2], [0.0, 1.0], rule).keepdims();
+    let ends = [t.min([0, 2]).keepdims().eval().unwrap(), t.max([0, 2]).keepdims().eval().unwrap()];
+    let expected = stack(3, &ends).unwrap().eval().unwrap();
+    assert_eq!(kept.eval().unwrap(), expected);
+    let mut out = Tensor::full([1, 33_000, 1, 2], 0.0).unwrap();
+    kept.assign_to(&mut out.view_mut().flip(1).unwrap()).unwrap();
+    assert_eq!(out.flip(1).unwrap().eval().unwrap(), expected);
+    let most = Tensor::full([1; 64], 1.0).unwrap();
+    assert_eq!(most.quantiles([0, 5], [0.5], rule).shape().unwrap().rank(), 63);
+    let refused = most.quantiles([0, 5], [0.5], rule).keepdims();
+    assert_eq!(refused.shape(), Err(Error::RankLimit { rank: 65, limit: 64 }));
+    assert_eq!(refused.eval().unwrap_err(), Error::RankLimit { rank: 65, limit: 64 });
 }
