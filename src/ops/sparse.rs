@@ -1,5 +1,6 @@
-//! Sparse copies of tensors and expressions.
+//! Sparse copies of tensors, expressions and results of operations.
 
+use crate::compute::{Compute, Deferred};
 use crate::dtype::SameBits;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
@@ -59,5 +60,40 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     /// ```
     pub fn to_sparse(&self, fill: S::Elem) -> Result<Tensor<Sparse<S::Elem>>> {
         self.view().lazy().to_sparse(fill)
+    }
+}
+
+impl<S: Reader> Tensor<S> {
+    /// Whether the storage is sparse, so that [`Self::eval_sparse`] gives a result. Constants are.
+    ///
+    /// ```
+    /// use lensor::Tensor;
+    /// let t = Tensor::full([2, 3], 0)?;
+    /// assert_eq!((t.is_sparse(), t.to_sparse(0)?.is_sparse()), (false, true));
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn is_sparse(&self) -> bool {
+        self.view().lazy().is_sparse()
+    }
+}
+
+impl<C: Compute<Elem: SameBits>> Deferred<C> {
+    /// Computes all results and keeps those that differ from `fill`. Folds of sparse operands have [`Self::eval_sparse`],
+    /// which takes the time of their entries.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`].
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[0.0, 7.0], [0.0, 2.0]])?;
+    /// assert!(t.sum(0).to_sparse(0.0)?.storage().iter().eq([(1, 9.0)]));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn to_sparse(&self, fill: C::Elem) -> Result<Tensor<Sparse<C::Elem>>> {
+        let mut out = Tensor::sparse(self.shape()?, fill)?;
+        self.assign_to(&mut out)?;
+        Ok(out)
     }
 }

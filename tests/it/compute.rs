@@ -367,3 +367,16 @@ fn nothing_is_computed_for_no_elements() -> lensor::Result<()> {
     none.view_mut().try_add_assign(t.sum(..))?;
     none.assign(t.sum(..))
 }
+
+/// Results are kept sparse by the fill value that is given, with the errors of the operation.
+#[test]
+fn results_become_sparse() -> lensor::Result<()> {
+    let t = Tensor::from_nested([[0.0, 2.0, -1.0], [0.0, 3.0, 1.0]])?;
+    let sums = t.sum(0).to_sparse(0.0)?;
+    assert!(sums.is_sparse() && sums.view().flip(0)?.is_sparse() && !t.is_sparse());
+    assert!(sums.storage().iter().eq([(1, 5.0)]));
+    assert_eq!(t.sort(1, Ascending).to_sparse(0.0)?.storage().addresses(), [0, 2, 4, 5]);
+    assert_eq!(sums.sum(0).to_sparse(5.0)?.storage().stored_len(), 0);
+    assert_eq!(t.sum(2).to_sparse(0.0).unwrap_err(), Error::Axis { axis: 2, rank: 2 });
+    Ok(())
+}

@@ -37,6 +37,13 @@ use tasks::{EntryBlocks, Where, whole};
 
 impl<E: Expr> Lazy<E> {
     /// Whether all operands are sparse, so that [`Self::eval_sparse`] gives a result.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let (few, dense) = (Tensor::sparse([2, 3], 0)?, Tensor::full([2, 3], 0)?);
+    /// assert!((&few * 2 + 1).is_sparse() && !(&few + &dense).is_sparse());
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn is_sparse(&self) -> bool {
         self.0.shape().is_ok() && all_stored(&self.0)
     }
