@@ -72,6 +72,22 @@ impl AddressMap {
         Ok(())
     }
 
+    /// Reverses the order of the axes.
+    ///
+    /// ```
+    /// use lensor::AddressMap;
+    /// let map = AddressMap::row_major([2, 3, 4])?;
+    /// assert_eq!(map.reverse_axes().shape(), [4, 3, 2]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn reverse_axes(mut self) -> Self {
+        self.top.axes.reverse();
+        if let Some(patterns) = &mut self.top.patterns {
+            *patterns = patterns.iter().rev().cloned().collect();
+        }
+        self
+    }
+
     /// Exchanges two axes.
     ///
     /// # Errors

@@ -24,13 +24,31 @@ macro_rules! view_operations {
         /// assert_eq!(t.transpose([1, 0])?.to_vec()?, [0, 3, 1, 4, 2, 5]);
         /// # Ok::<(), lensor::Error>(())
         /// ```
-        #[doc(alias = "T")]
         #[doc(alias = "permute")]
         #[doc(alias = "permuted_axes")]
         #[inline]
         pub fn transpose(self, order: impl AsRef<[usize]>) -> $crate::Result<$View> {
             let order = order.as_ref();
             self.rewrite(&mut |map| map.transpose(order))
+        }
+
+        /// Reverses the order of the axes: a matrix is transposed. Copies nothing. Follows NumPy's `a.T`.
+        ///
+        /// # Errors
+        ///
+        /// What an expression carries.
+        ///
+        /// ```
+        /// # use lensor::Tensor;
+        /// let t = Tensor::full([2, 3, 4], 0)?;
+        /// assert_eq!(t.reverse_axes()?.shape(), [4, 3, 2]);
+        /// # Ok::<(), lensor::Error>(())
+        /// ```
+        #[doc(alias = "T")]
+        #[doc(alias = "t")]
+        #[doc(alias = "reversed_axes")]
+        pub fn reverse_axes(self) -> $crate::Result<$View> {
+            self.rewrite(&mut |map| Ok(map.reverse_axes()))
         }
 
         /// Exchanges two axes. Copies nothing.

@@ -13,6 +13,12 @@ quickcheck! {
         map.clone().transpose(&order).unwrap().transpose(&inverse).unwrap() == map
     }
 
+    /// Reversing the axes is a permutation.
+    fn reversed_axes_are_transposed(map: AddressMap) -> bool {
+        let order: Vec<usize> = (0..map.rank()).rev().collect();
+        Ok(map.clone().reverse_axes()) == map.transpose(order)
+    }
+
     /// Two permutations in turn are their composition.
     fn transposes_compose(map: AddressMap, seed: u64) -> bool {
         let (p, q) = drawn(&map, seed, |g, shape| (order(g, shape), order(g, shape)));

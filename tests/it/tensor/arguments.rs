@@ -155,3 +155,25 @@ fn maps_take_lists_of_any_kind() -> Result<()> {
     assert_eq!(map.repeat(1, vec![1]), Err(error));
     Ok(())
 }
+
+/// Everything that has views has its axes reversed, at any rank.
+#[test]
+fn axes_are_reversed() -> Result<()> {
+    let t = cube();
+    let turned = t.view().transpose([2, 1, 0])?.to_vec()?;
+    assert_eq!(t.view().reverse_axes()?.shape(), [4, 3, 2]);
+    assert_eq!(t.view().reverse_axes()?.to_vec()?, turned);
+    assert_eq!((&t + 0).reverse_axes()?.to_vec()?, turned);
+    assert_eq!(t.cumsum(0).reverse_axes()?.shape()?, [4, 3, 2]);
+    let products = inner1d().call([&t, &t]);
+    assert_eq!(products.view().reverse_axes()?.shape()?, [3, 2]);
+    assert_eq!(
+        products.reverse_axes()?.reverse_axes()?.to_vec()?,
+        inner1d().call([&t, &t]).to_vec()?
+    );
+    assert_eq!(t.sum(..).reverse_axes()?.shape()?.rank(), 0);
+    let refused = (&t + Tensor::full([5], 1)?).reverse_axes().map(drop);
+    assert!(matches!(refused, Err(Error::Operands { .. })));
+    assert_eq!(t.sum(3).reverse_axes().map(drop), Err(Error::Axis { axis: 3, rank: 3 }));
+    Ok(())
+}
