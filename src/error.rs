@@ -406,7 +406,7 @@ pub enum Error {
         /// Shape of the other.
         other: Vec<usize>,
     },
-    /// More elements asked for than a lane has.
+    /// More elements asked for than a lane has. See also [`Self::Index`].
     #[error("cannot take {count} elements along axis {axis} of extent {extent}")]
     LaneTooShort {
         /// The axis.
@@ -492,7 +492,8 @@ pub enum Error {
         /// Shape of the tensor.
         shape: Vec<usize>,
     },
-    /// An axis that does not exist.
+    /// An axis that does not exist. See also [`Self::Permutation`], [`Self::AxisRange`], [`Self::CoreAxes`] and
+    /// [`Self::ExpectedRank`].
     #[error("axis {axis} does not exist: the rank is {rank}")]
     Axis {
         /// What was given.
@@ -508,13 +509,13 @@ pub enum Error {
         /// Number of axes.
         rank: usize,
     },
-    /// One axis given twice where two are needed.
+    /// One axis given twice where two are needed. See also [`Self::Permutation`] and [`Self::CoreAxes`].
     #[error("axis {axis} was given twice")]
     RepeatedAxis {
         /// The axis.
         axis: usize,
     },
-    /// A list with one item per axis has the wrong length.
+    /// A list with one item per axis has the wrong length. See also [`Self::ExpectedRank`] and [`Self::Lanes`].
     #[error("expected {expected} {what}, one per axis, found {found}")]
     Rank {
         /// What the list holds.
@@ -536,7 +537,8 @@ pub enum Error {
         /// Length of the list.
         found: usize,
     },
-    /// An index outside its axis.
+    /// An index outside its axis, of a range the first. See also [`Self::IndexAt`], [`Self::RowIndex`],
+    /// [`Self::LaneTooShort`] and [`Self::InvalidSparse`].
     #[error("index {index} is out of bounds: axis {axis} has extent {extent}{}", no_wrap(*index, *extent))]
     Index {
         /// Axis of the view.
