@@ -33,9 +33,12 @@
 //! |---|---|---|
 //! | views: `transpose`, `select`, `reshape` .. | `Result` of a view, checked now | never (a mask that is an operand is computed now) |
 //! | operators, functions, `cast`, `choose`, `outer`, `diff`, `stencil` | [`Lazy`], which carries errors | in each evaluation that reads it |
-//! | folds, scans, windows, segments, [`lanes`], `take_at`, derivatives, convolutions, `matmul`, `einsum`, `times_dense` | [`Deferred`], which carries errors | once in each evaluation that reads it (offsets and keys of segments that are operands now) |
+//! | folds, scans, windows, segments, [`lanes`], `take_at`, derivatives, convolutions, `matmul`, `tensordot`, `einsum`, `times_dense` | [`Deferred`], which carries errors | once in each evaluation that reads it (offsets and keys of segments that are operands now) |
+//! | calls of a [`gufunc`] | [`Call`](gufunc::Call), which carries errors; its `eval` gives a list of tensors, `deferred` makes one output a [`Deferred`] | in each evaluation that reads it |
+//! | operators and folds of [`ragged`] tensors | `LazyRagged`, `DeferredRagged`, `RaggedCall` | as their dense twins |
+//! | [`concat`](tensor::concat()), [`stack`](tensor::stack), [`pad`](tensor::pad), [`meshgrid`](generate::meshgrid) | `Result` of views of all parts, checked now | never |
 //! | `eval`, `to_vec`, `item`, `for_each_box`; what writes: `assign`, `update`, `put_at`, `sort_in_place` .. | `Result` of elements, or of `()` | now |
-//! | what has a shape that elements decide: `extract`, `unique`, `nonzero`, the keys of `group_by`; sparse products: `times_sparse`, `contract` | `Result` of them | now |
+//! | what has a shape that elements decide: `extract`, `unique`, `nonzero`, the keys of `group_by`; what is sparse: `to_sparse`, `eval_sparse`, `times_sparse`, `contract` | `Result` of them | now |
 //!
 //! Elements come one by one from [`Tensor::try_iter`], each a `Result`, and rows from [`Tensor::outer_iter`].
 //!

@@ -513,7 +513,7 @@ impl<S> super::Tensor<S> {
     /// Follows NumPy's `split` and `array_split` of a list of indexes, with three differences: indexes beyond
     /// the extent are an error, as are falling ones, where NumPy gives empty or overlapping parts, and none counts from
     /// the end; the axis comes first and has no default; a number of equal parts is not taken
-    /// ([`Self::split_axis`] makes those an axis, if they are equal).
+    /// ([`Self::split_axis`] makes those an axis, if they are equal). Indexes of a tensor are `at.to_vec()?`.
     ///
     /// # Errors
     ///

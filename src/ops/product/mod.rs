@@ -61,7 +61,8 @@ impl<S: Reader<Elem: SameBits>> Tensor<S> {
     ///
     /// Shapes `(.., k)` and `(k, ..)` give the other axes of both: a matrix times a vector is a vector, times a
     /// matrix a matrix. The dense operand is read where it lies if it is contiguous in memory, and computed
-    /// otherwise. Each element is summed up in order, so it is the same for any number of threads.
+    /// otherwise. Each element is summed up in order, so it is the same for any number of threads. It borrows this
+    /// tensor, views too: give one a name first.
     ///
     /// # Errors
     ///

@@ -108,7 +108,8 @@ pub trait Reduce: IntoExpr + Sized {
     /// All products count: of a sparse and a dense operand every element is computed, as 0 times infinity is NaN.
     /// [`Tensor::times_dense`](crate::Tensor::times_dense) adds up those of entries alone, in their time.
     ///
-    /// NumPy's `dot` of matrices is [`matmul`](crate::linalg::Linalg::matmul).
+    /// NumPy's `dot` of matrices is [`matmul`](crate::linalg::Linalg::matmul). Axes come last, as the other operand comes
+    /// first in a product.
     ///
     /// ```
     /// use lensor::prelude::*;
@@ -131,7 +132,7 @@ pub trait Reduce: IntoExpr + Sized {
         Deferred::new(Fold::new(products, axes.into_axes(), Sum))
     }
 
-    /// The covariance with another operand; see [`Covariance`].
+    /// The covariance with another operand; see [`Covariance`]. Axes come last, as in [`Self::dot`].
     ///
     /// ```
     /// use lensor::prelude::*;

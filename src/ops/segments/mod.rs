@@ -94,7 +94,7 @@ pub trait Segments: IntoExpr + Sized {
     }
 
     /// Elements with the same key, of any ordered type: gives the keys that occur, ascending, and
-    /// groups with one result along `axis` for each.
+    /// groups with one result along `axis` for each. Keys of a tensor are `keys.to_vec()?`.
     ///
     /// # Errors
     ///
