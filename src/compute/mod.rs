@@ -260,6 +260,14 @@ impl<C: Compute> Deferred<C> {
     });
 
     /// The result as an expression, to be viewed, boxed and computed with.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 2.0], [3.0, 6.0]])?;
+    /// let either: [BoxExpr<f64>; 2] = [t.sum(0).lazy().boxed(), t.mean(1).lazy().boxed()];
+    /// assert_eq!(either[1].to_vec()?, [1.5, 4.5]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn lazy(self) -> Lazy<Pending<C>> {
         Lazy(self.into_expr())
     }

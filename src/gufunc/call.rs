@@ -159,6 +159,10 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>> Call<I, O, F, X> {
     /// Makes only the calls where `mask`, which stretches to the shape of the loop, is true. Elsewhere destinations
     /// keep what they have, or get the values of [`Self::or`]. A call has one mask: several are joined by `&`.
     ///
+    /// # Errors
+    ///
+    /// When it is computed: [`Error::Operands`] for a mask that does not stretch to the loop.
+    ///
     /// ```
     /// use lensor::gufunc::inv;
     /// use lensor::prelude::*;

@@ -98,11 +98,30 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>
 {
     /// The result as a deferred operation, which has views, operators and all that takes operands. Within one evaluation
     /// it is computed once, however many views and references of it are read; a call itself, once for each reference.
+    ///
+    /// ```
+    /// use lensor::gufunc::inner1d;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[1.0, 2.0], [0.0, 3.0]])?;
+    /// let squares = inner1d().call([&t, &t]).deferred();
+    /// assert_eq!((&squares / (&squares + 1.0)).to_vec()?, [5.0 / 6.0, 0.9]);
+    /// assert_eq!(squares.eval()?.shape(), [2]); // a tensor, where `eval` of the call gives a list
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn deferred(self) -> Deferred<Self> {
         Deferred::new(self)
     }
 
     /// The result as an expression.
+    ///
+    /// ```
+    /// use lensor::gufunc::norm;
+    /// use lensor::prelude::*;
+    /// let t = Tensor::from_nested([[3.0_f64, 4.0], [0.0, 2.0]])?;
+    /// let norms: BoxExpr<f64> = norm().call([&t]).lazy().boxed();
+    /// assert_eq!((norms + 1.0).to_vec()?, [6.0, 3.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn lazy(self) -> Lazy<Pending<Self>> {
         self.deferred().lazy()
     }

@@ -20,6 +20,7 @@ use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToIncl
 /// let t = Tensor::from_vec([2, 4], (0..8).collect())?;
 /// assert_eq!(t.view().select((1, ..2))?.to_vec()?, [4, 5]);
 /// assert_eq!(t.view().select((.., 1..=2))?.to_vec()?, [1, 2, 5, 6]);
+/// assert_eq!(t.view().select((.., Select::range(1..3)))?.to_vec()?, [1, 2, 5, 6]);
 /// assert_eq!(t.view().select([Select::Index(0), Select::stepped(3, -1, -2)])?.to_vec()?, [3, 1]);
 /// # Ok::<(), lensor::Error>(())
 /// ```

@@ -27,6 +27,8 @@ pub trait Diff: IntoExpr + Sized {
     /// element each. Beyond order 5 all but the last few are computed to memory before it, five orders at a time.
     /// Integers wrap around. Follows NumPy's `diff`.
     ///
+    /// # Errors
+    ///
     /// The shape, and with it the result, is [`Error::Axis`] if there is no such axis.
     ///
     /// ```

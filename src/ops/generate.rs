@@ -293,6 +293,8 @@ pub fn eye<T: Arithmetic>(
 ///
 /// A label of `classes` or more marks nothing.
 ///
+/// # Errors
+///
 /// The shape, and with it the result, is [`Error::RankLimit`] or [`Error::ShapeOverflow`] if there is one axis or class
 /// too many. Evaluation reports a negative label as [`Error::Cast`], with its index.
 ///

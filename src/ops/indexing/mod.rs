@@ -149,6 +149,8 @@ pub trait Indexing: IntoExpr + Sized {
     /// Of an expression of operands in memory all elements are computed first if the list has as many indexes or more:
     /// closures are called for those that the list does not mean, too, but it is no error if one cannot be computed.
     ///
+    /// # Errors
+    ///
     /// The shape, and with it the result, is [`Error::Rank`] unless indexes have one number per axis,
     /// [`Error::ExpectedRank`] for a list of rank 0, [`Error::Operands`] for a tuple that does not align. The result is
     /// [`Error::IndexAt`], with the first place in the list, for an index out of bounds: negative ones do not wrap.

@@ -137,6 +137,8 @@ fn folding<X: IntoExpr, O: LaneOperation<X::Elem>>(
 /// Operations on whole lanes, see the [module](self). What they give is [`Deferred`]: computed when it is asked for,
 /// and an operand itself. Only [`Lanes::unique`] computes at once, as its shape depends on elements.
 ///
+/// # Errors
+///
 /// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::RepeatedAxis`]
 /// if one of several is given twice, [`Error::OutOfMemory`] if results or one lane cannot be kept, and what the
 /// evaluation of the operand reports, see [`Lazy::eval`].

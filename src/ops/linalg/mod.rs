@@ -78,6 +78,8 @@ where
     /// Sparse operands are read as dense ones, up to 2^33 elements, see [`Lazy::densely`]; [`Tensor::times_dense`]
     /// and [`Tensor::times_sparse`] multiply entries.
     ///
+    /// # Errors
+    ///
     /// The shape, and with it the result, is [`Error::Contraction`] if the axes to be summed over differ,
     /// [`Error::Operands`] if those in front do not align, and [`Error::ExpectedRank`] for an operand of rank 0.
     /// The result is [`Error::ShapeOverflow`] if it has too many elements.
@@ -116,6 +118,8 @@ where
     ///
     /// Sparse operands are read as dense ones, as by [`Self::matmul`]; [`Tensor::contract`] multiplies entries.
     ///
+    /// # Errors
+    ///
     /// The shape, and with it the result, is [`Error::Contraction`] with the first pair of axes that differ in
     /// extent, [`Error::Axis`] for one that does not exist, [`Error::RepeatedAxis`] for one given twice, and
     /// [`Error::RankLimit`] for a product of too many axes. The result is [`Error::ShapeOverflow`] if it has too
@@ -143,6 +147,8 @@ where
     /// Every element of this operand times every element of `other`. Lazy, as any operator is.
     ///
     /// The result has the axes of this operand, then those of `other`.
+    ///
+    /// # Errors
     ///
     /// The shape, and with it the result, is [`Error::RankLimit`] if there are too many axes. The result is
     /// [`Error::ShapeOverflow`] if there are too many elements.

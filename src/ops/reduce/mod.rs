@@ -72,6 +72,8 @@ pub type Products<A, B> = Apply<MulOp, (<A as IntoExpr>::Expr, <B as IntoExpr>::
 /// Axes are `..` for all, `1` for one, `[0, 2]` or `0..2` for several, `[]` for none. Nothing is computed before
 /// [`Reduction::eval`].
 ///
+/// # Errors
+///
 /// When they are computed, all of them report [`Error::Axis`] for an axis that the operand has not,
 /// [`Error::RepeatedAxis`] for one that is given twice, [`Error::EmptyReduction`] if there is no result for no
 /// elements, [`Error::Order`] for several axes of a reducer that is not commutative, [`Error::Overflow`] for the

@@ -51,6 +51,8 @@ pub trait Modes {
     /// `f` of all operands, at the greatest rank: others are repeated along the axes they lack. `f` takes one
     /// tuple, as in [`zip_with`].
     ///
+    /// # Errors
+    ///
     /// The shape, and with it the result, is [`Error::Operands`](crate::Error::Operands) if the axes they share do not
     /// align.
     ///
@@ -82,6 +84,8 @@ pub trait Accumulate<R> {
 
     /// `f` of all operands, at the least rank: the others are reduced over the axes they have more, and
     /// every operand is finished by the reducer.
+    ///
+    /// # Errors
     ///
     /// The shape, and with it the result, is [`Error::Operands`](crate::Error::Operands) if the axes they share do not
     /// align. Folding reports its errors when it is computed.

@@ -73,8 +73,12 @@ impl<O: Reduces> Deferred<O> {
     /// Takes only the elements beside which `mask` is true. The others are skipped, whatever values they have,
     /// but computed: one that cannot be is an error of the fold.
     ///
-    /// The mask is stretched to the operand as operators do; one that the operand would have to be stretched to is
-    /// [`Error::Operands`](crate::Error::Operands) when the result is computed.
+    /// The mask is stretched to the operand as operators do.
+    ///
+    /// # Errors
+    ///
+    /// When it is computed: [`Error::Operands`](crate::Error::Operands) for a mask to which the operand would have to be
+    /// stretched.
     ///
     /// ```
     /// use lensor::prelude::*;

@@ -59,13 +59,15 @@ pub mod states {
 
 /// Rolling windows as a method of tensors and expressions.
 ///
+/// Medians and quantiles are no folds: those of windows are of a view,
+/// `t.view().windows(axis, n)?.median(t.rank())`, see [`Lanes::median`](crate::lanes::Lanes::median).
+///
+/// # Errors
+///
 /// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::Window`] if the window
 /// is empty or, unless it is cut, longer than the axis, [`Error::Overflow`] for the first result that does not fit its
 /// type, [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and what the
 /// evaluation of the operand reports, see [`Lazy::eval`].
-///
-/// Medians and quantiles are no folds: those of windows are of a view,
-/// `t.view().windows(axis, n)?.median(t.rank())`, see [`Lanes::median`](crate::lanes::Lanes::median).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no rolling windows",
     note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these have them"
@@ -171,6 +173,10 @@ impl<E: Expr> Windows<E> {
     /// It takes about three operations an element, whatever the length of the window; for a reducer that
     /// is not associative, or whose positions cannot be moved ([`Reducer::MOVES`]), as many as the window
     /// has elements. Positions are those within the window.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Rolling`], when it is computed.
     ///
     /// ```
     /// use lensor::prelude::*;

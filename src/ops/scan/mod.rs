@@ -62,6 +62,8 @@ macro_rules! scans {
 ///
 /// The result has the shape of the operand. Nothing is computed before [`Deferred::eval`].
 ///
+/// # Errors
+///
 /// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::NoIdentity`] for an
 /// exclusive scan by a reducer without a result for no elements, [`Error::Overflow`] for the first result that does not
 /// fit its type, [`Error::NothingLeft`] for the first of elements that were all left out, [`Error::OutOfMemory`], and

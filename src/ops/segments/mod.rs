@@ -39,6 +39,8 @@ use std::ops::Range;
 ///
 /// Nothing but offsets and keys is computed before [`Deferred::eval`].
 ///
+/// # Errors
+///
 /// When they are computed, all of them report [`Error::Axis`] if the axis does not exist,
 /// [`Error::InvalidOffsets`] with the first offset that falls or exceeds the extent of the axis,
 /// [`Error::ListLength`] unless there is one key for each element along it, and [`Error::Key`] with the first that

@@ -193,6 +193,8 @@ pub trait Stencil: IntoExpr + Sized {
     /// views of the operand, so nothing is copied and everything above and below is one loop. To have
     /// neighbours beyond the border, give the operand one, by [`pad`](crate::tensor::pad) for example.
     ///
+    /// # Errors
+    ///
     /// The shape, and with it the result, is [`Error::Rank`] unless offsets have one number per axis, and
     /// [`Error::Window`] if the offsets span more than an axis. Without any offset it is not compiled.
     ///
@@ -259,6 +261,10 @@ pub trait Stencil: IntoExpr + Sized {
     /// The correlation with a kernel of the same rank: as [`Self::convolve`] with the kernel flipped along every
     /// axis. Element `i` is the sum of `x[i + t] * kernel[t]`, up to where `mode` starts. Complex kernels are not
     /// conjugated, as NumPy's and SciPy's are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::convolve`].
     ///
     /// ```
     /// use lensor::stencil::{Mode, Stencil};

@@ -41,6 +41,8 @@ use std::mem::MaybeUninit;
 /// Integers wrap. Sparse operands are read as dense ones, up to 2^33 elements, see [`Lazy::densely`];
 /// [`Tensor::times_dense`], [`Tensor::times_sparse`] and [`Tensor::contract`] multiply entries.
 ///
+/// # Errors
+///
 /// The shape, and with it the result, is [`Error::Subscripts`] if the subscripts cannot be read or do not fit the
 /// operands, [`Error::Contraction`] if axes of one letter differ in extent (an extent of 1 does not stretch but below
 /// an ellipsis), [`Error::Operands`] if ellipses do not align, and [`Error::RankLimit`] and [`Error::ShapeOverflow`]
