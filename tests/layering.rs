@@ -523,7 +523,7 @@ const ALLOCATES: [(&str, &str, &str); 74] = [
     ("tensor/pad.rs", "widths", "axes"),
     ("tensor/fmt.rs", "", "formatting"),
     ("gufunc/outputs.rs", "Deferred::new(self).to_vec()", "reports what it cannot have"),
-    ("ragged/elements.rs", "shown()?.to_vec()", "reports what it cannot have"),
+    ("ragged/elements.rs", "into_items()?.to_vec()", "reports what it cannot have"),
     ("ragged/results.rs", "result.to_vec()", "reports what it cannot have"),
     ("storage/chunked/shard.rs", "HashMap", "nothing; entries are reserved"),
     ("storage/chunked/cache.rs", "take(count)", "at most 16 shards"),

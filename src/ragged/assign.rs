@@ -103,7 +103,7 @@ impl<W: Writer> Ragged<W> {
     fn overlapping(&self, error: Error) -> Error {
         let shared = || {
             let rows = &self.form().ok()?.rows()?.clone();
-            let content = self.view().shown().ok()?;
+            let content = self.view().into_items().ok()?;
             let width = content.len().checked_div(rows.last())?;
             let map = content.address_map();
             let mut items = try_with_capacity(rows.last()).ok()?;

@@ -111,7 +111,7 @@ impl<S: Reader> Ragged<S> {
         if self.has_rows_in_memory()? {
             return Ok(self.eval()?.content.into_storage());
         }
-        let elements = self.view().shown()?.to_vec();
+        let elements = self.view().into_items()?.to_vec();
         elements.map_err(|error| self.of_content(error))
     }
 
@@ -164,7 +164,7 @@ impl<S: Reader> Ragged<S> {
         if self.form()? != other.form()? {
             return Ok(false);
         }
-        let equal = self.view().shown()?.try_equal(&other.view().shown()?);
+        let equal = self.view().into_items()?.try_equal(&other.view().into_items()?);
         equal.map_err(|error| self.of_content(error))
     }
 

@@ -17,6 +17,30 @@ use crate::storage::{Blocks, Reader, Stored, read_each};
 use crate::tensor::{IntoTensor, Tensor};
 use std::sync::Arc;
 
+impl<S> Ragged<S> {
+    /// The items that rows show, in their order, as a view without the rows: `[items, fixed axes..]`, or all axes if no axis
+    /// is var. [`Self::content`] may have others.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::form`], and [`Error::OutOfSpan`] if the table of a foreign owner changed.
+    ///
+    /// ```
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![], vec![3, 4]])?.flip(1)?.select((1..,))?;
+    /// assert_eq!(r.content().to_vec()?, [1, 2, 3, 4]);
+    /// assert_eq!(r.into_items()?.to_vec()?, [4, 3]);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn into_items(self) -> Result<Tensor<S>> {
+        let Some(items) = self.resolved()?.form.rows().map(Offsets::last) else {
+            return Ok(self.content);
+        };
+        let at = self.resolved()?.items()?;
+        pick(self.content, at, items)
+    }
+}
+
 impl<S: Reader> Ragged<S> {
     /// The items in the order of those of a joint form, the fixed axes of the tail after them.
     pub(super) fn flat(self, to: &Joint<'_>) -> Result<Tensor<Rows<S>>> {
@@ -45,7 +69,7 @@ impl<S: Reader> Ragged<S> {
     /// many.
     pub(super) fn packed_items(self, tail: usize) -> Result<Tensor<S>> {
         let own = self.kinds().len();
-        let content = self.shown()?;
+        let content = self.into_items()?;
         let shape = content.shape();
         let kept = tail.min(own).min(shape.rank());
         let (front, back) = shape.extents().split_at(shape.rank() - kept);

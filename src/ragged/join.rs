@@ -99,7 +99,7 @@ impl<S> Ragged<S> {
     /// Rows with tables of their own that begin at 0, over content without gaps.
     fn packed(self) -> Result<Self> {
         let form = self.form()?;
-        Ok(Self::of(levels_of(&form), self.shown()?))
+        Ok(Self::of(levels_of(&form), self.into_items()?))
     }
 
     /// A fixed axis as a var one.

@@ -83,7 +83,7 @@ use crate::error::{Error, Result};
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use form::Axis;
-use levels::{Bounds, Level, Resolved, RowItems, pick, settle};
+use levels::{Bounds, Level, Resolved, RowItems, settle};
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
@@ -189,7 +189,8 @@ impl<S> Ragged<S> {
         all
     }
 
-    /// The content: `[items, fixed axes..]`, of which rows may show a part, in any order.
+    /// The content: `[items, fixed axes..]`, of which rows may show a part, in any order: [`Self::into_items`] is what they
+    /// show.
     ///
     /// ```
     /// use lensor::ragged::Ragged;
@@ -201,7 +202,7 @@ impl<S> Ragged<S> {
         &self.content
     }
 
-    /// The content, without the rows.
+    /// The content without the rows, see [`Self::content`].
     pub fn into_content(self) -> Tensor<S> {
         self.content
     }
@@ -317,15 +318,6 @@ impl<S> Ragged<S> {
         }
         axes.extend(self.trailing().into_iter().map(Axis::Fixed));
         Ok(Resolved { form: Form { axes }, rows })
-    }
-
-    /// The content with the items that rows show, in their order; all axes if there is no var axis.
-    fn shown(self) -> Result<Tensor<S>> {
-        let Some(items) = self.resolved()?.form.rows().map(Offsets::last) else {
-            return Ok(self.content);
-        };
-        let at = self.resolved()?.items()?;
-        pick(self.content, at, items)
     }
 }
 

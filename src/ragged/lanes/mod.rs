@@ -60,7 +60,7 @@ use std::cmp::Ordering;
 /// Beside these, rows have views, elementwise functions ([`ElementwiseRagged`](super::ElementwiseRagged)), folds
 /// ([`ReduceRagged`]) and gufuncs ([`call_ragged`](crate::gufunc::Gufunc::call_ragged)). Differences, rolling windows, segments,
 /// derivatives, convolutions and searches have no methods for rows. Differences are those of two views, what else is made of
-/// a row alone is a gufunc, such as one of `(n)->(n)`, and what needs no rows is asked of all items, [`Ragged::content`],
+/// a row alone is a gufunc, such as one of `(n)->(n)`, and what needs no rows is asked of all items, [`Ragged::into_items`],
 /// or of rows of one length, [`Ragged::padded`]:
 ///
 /// ```
@@ -78,7 +78,8 @@ use std::cmp::Ordering;
 ///     }
 /// })?;
 /// assert_eq!(largest_of_two.call_ragged([&r]).to_vec()?, [1.0, 4.0, 9.0, 2.0, 7.0]);
-/// assert_eq!(r.content().unique()?.values.len(), 5);
+/// let last = r.select((1..,))?; // `content` has the items of the first row, too
+/// assert_eq!(last.into_items()?.unique()?.values.to_vec()?, [2.0, 7.0]);
 /// # Ok::<(), Error>(())
 /// ```
 pub trait LanesRagged: IntoRagged + Sized {

@@ -36,6 +36,8 @@ quickcheck! {
         elements(&model.root, &mut Vec::new(), &mut all);
         assert_eq!(shown.len().unwrap(), all.len());
         assert_eq!(shown.is_empty().unwrap(), all.is_empty());
+        let items = shown.view().into_items().unwrap().to_vec().unwrap();
+        assert!(items.iter().eq(all.iter().map(|(_, x)| x)));
         assert_eq!(shown.item().ok(), (all.len() == 1).then(|| all[0].1));
         for (index, x) in all.iter().step_by(1 + all.len() / 8) {
             assert_eq!(shown.get(index), Ok(*x));
