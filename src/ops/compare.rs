@@ -118,7 +118,7 @@ where
 
 /// Whether an expression is true everywhere; stops at the first piece where it is not. Of sparse operands
 /// all entries are compared, and the fill values once, unless elements are read sooner.
-fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
+pub(crate) fn all<E: Expr<Elem = bool>>(e: &Lazy<E>, shape: &Shape) -> Result<bool> {
     if goes_by_entries(e, shape) {
         let (mut all, mut count) = (true, 0);
         let elsewhere = for_each_stored(e, shape, &mut |_, _, block| {

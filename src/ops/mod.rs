@@ -21,5 +21,4 @@ pub mod segments;
 mod sparse;
 pub mod stencil;
 
-pub(crate) use compare::is_close;
 pub use elements::Elements;

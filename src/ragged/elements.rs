@@ -1,15 +1,11 @@
-//! Elements as values: one of them, how many there are, and whether those of two tensors are alike.
+//! Elements as values: one of them, all, and how many there are.
 
-use super::expr::IntoRagged;
-use super::folds::ReduceRagged;
+use super::Ragged;
 use super::form::content_shape;
 use super::levels::RowItems;
-use super::{Ragged, zip_ragged};
-use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::expr::Scalar;
 use crate::map::Select;
-use crate::ops::is_close;
 use crate::storage::{Reader, Writer};
 use smallvec::SmallVec;
 
@@ -143,55 +139,6 @@ impl<S: Reader> Ragged<S> {
         error
     }
 
-    /// Whether the rows have the same lengths and all elements are equal; NaN differs from NaN.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::form`], and [`Error::Storage`] if a storage fails.
-    ///
-    /// ```
-    /// use lensor::ragged::Ragged;
-    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
-    /// assert!(r.try_equal(&r.view().flip(1)?.flip(1)?)?);
-    /// assert!(!r.try_equal(&Ragged::from_nested(vec![vec![1], vec![2, 3]])?)?);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    #[doc(alias = "array_equal")]
-    pub fn try_equal<R: Reader<Elem = S::Elem>>(&self, other: &Ragged<R>) -> Result<bool>
-    where
-        S::Elem: PartialEq,
-    {
-        if self.form()? != other.form()? {
-            return Ok(false);
-        }
-        let equal = self.view().into_items()?.try_equal(&other.view().into_items()?);
-        equal.map_err(|error| self.of_content(error))
-    }
-
-    /// Whether elements differ by at most `absolute + relative * |other|`, rows of one item and extents of 1 stretched.
-    /// Equal infinities are close, NaN is close to nothing.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Operands`] and [`Error::RaggedOperands`] if the rows do not align, and what evaluating `other` reports.
-    ///
-    /// ```
-    /// use lensor::ragged::Ragged;
-    /// let r = Ragged::from_nested(vec![vec![1.0, 2.0], vec![3.0]])?;
-    /// assert!(r.all_close(&r + 1e-9, 1e-6, 0.0)?);
-    /// # Ok::<(), lensor::Error>(())
-    /// ```
-    #[doc(alias = "allclose")]
-    pub fn all_close<X>(&self, other: X, relative: S::Elem, absolute: S::Elem) -> Result<bool>
-    where
-        X: IntoRagged<Elem = S::Elem>,
-        S::Elem: Real,
-    {
-        let close = zip_ragged((self, other), is_close(relative, absolute));
-        let axes: Vec<usize> = (0..close.extents()?.len()).collect();
-        close.all(axes).item()
-    }
-
     /// Computes a copy into another tensor or view, as [`Ragged::assign`] of that one does.
     ///
     /// # Errors
@@ -209,18 +156,6 @@ impl<S: Reader> Ragged<S> {
     /// ```
     pub fn assign_to<W: Writer<Elem = S::Elem>>(&self, out: &mut Ragged<W>) -> Result<()> {
         out.assign_expr(&self.view())
-    }
-}
-
-/// Ragged tensors are equal if their rows have the same lengths and all elements are equal; NaN differs from NaN.
-///
-/// A storage that fails to read equals nothing; [`Ragged::try_equal`] returns the error instead.
-impl<S: Reader, R: Reader<Elem = S::Elem>> PartialEq<Ragged<R>> for Ragged<S>
-where
-    S::Elem: PartialEq,
-{
-    fn eq(&self, other: &Ragged<R>) -> bool {
-        self.try_equal(other).unwrap_or(false)
     }
 }
 

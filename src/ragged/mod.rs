@@ -27,6 +27,7 @@
 mod apply;
 mod assign;
 mod build;
+mod compare;
 mod cores;
 mod deferred;
 mod elements;

@@ -3,7 +3,8 @@
 use super::eval::evaluate;
 use super::expr::{IntoRagged, LazyRagged, RaggedExpr};
 use super::viewed::Viewed;
-use super::{DeferredRagged, PendingRagged, Ragged, RaggedCompute, Stretch};
+use super::{DeferredRagged, PendingRagged, Ragged, RaggedCall, RaggedCompute, Stretch};
+use crate::gufunc::Outputs;
 
 /// The views of one type.
 macro_rules! ragged_views {
@@ -211,4 +212,11 @@ impl<E: RaggedExpr> LazyRagged<E> {
 
 impl<C: RaggedCompute> DeferredRagged<C> {
     ragged_views!(LazyRagged<Viewed<PendingRagged<C>>>, expression);
+}
+
+impl<I, O: Outputs, F, X, M> RaggedCall<I, O, F, X, M>
+where
+    Self: RaggedCompute,
+{
+    ragged_views!(LazyRagged<Viewed<PendingRagged<Self>>>, expression);
 }

@@ -312,7 +312,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     }
 
     /// The form of a result, which calls nothing.
-    fn form(&self, output: usize, stretch: Stretch) -> Result<Form> {
+    fn form_of(&self, output: usize, stretch: Stretch) -> Result<Form> {
         let kinds = self.all_kinds()?;
         Places::new(&kinds, &self.outlined(&kinds, stretch)?)?.blank(output)?.form()
     }

@@ -6,12 +6,14 @@ use crate::dtype::{Arithmetic, Bits, Signed};
 use crate::error::Result;
 use crate::expr::*;
 use crate::gufunc::{Elementary, Inputs, Outputs, Single};
+use crate::ragged::compare::comparisons;
 use crate::ragged::deferred::{DeferredRagged, PendingRagged, RaggedCompute};
 use crate::ragged::expr::{IntoRagged, LazyRagged, PairsRagged, RaggedExpr};
 use crate::ragged::form::{Extent, Form};
 use crate::ragged::{ApplyRagged, ElementwiseRagged, LanesRagged, ReduceRagged};
 use crate::ragged::{Ragged, Stretch, sealed};
 use crate::tensor::Tensor;
+use std::fmt;
 
 impl<I, O: Single, F, X, M> sealed::Operation for RaggedCall<I, O, F, X, M> {}
 
@@ -25,7 +27,7 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragged
     }
 
     fn form(&self, stretch: Stretch) -> Result<Form> {
-        self.form(0, stretch)
+        self.form_of(0, stretch)
     }
 
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<O::Elem>>> {
@@ -68,6 +70,25 @@ where
         DeferredRagged::new(self).lazy()
     }
 
+    /// The lengths of all rows of the result, which is not computed.
+    ///
+    /// # Errors
+    ///
+    /// What [`Self::extents`](RaggedCall::extents) reports, and what joining lengths does.
+    ///
+    /// ```
+    /// use lensor::gufunc::sort;
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![3.0, 4.0], vec![], vec![2.0]])?;
+    /// let sorted = sort().call_ragged([&r]);
+    /// assert_eq!(sorted.form()?.lengths(1)?, [2, 0, 1]);
+    /// assert_eq!(sorted.select((0, 1))?.item()?, 4.0);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn form(&self) -> Result<Form> {
+        DeferredRagged::new(self).form()
+    }
+
     /// Computes the items of the result, row after row.
     ///
     /// # Errors
@@ -89,6 +110,27 @@ where
         DeferredRagged::new(self).to_vec()
     }
 
+    /// Computes the only element of the result.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::eval`](RaggedCall::eval), and [`Error::NotSingle`](crate::Error::NotSingle) if there are more or none.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the function does.
+    ///
+    /// ```
+    /// use lensor::gufunc::norm;
+    /// use lensor::ragged::Ragged;
+    /// let r = Ragged::from_nested(vec![vec![3.0, 4.0]])?;
+    /// assert_eq!(norm().call_ragged([&r]).item()?, 5.0);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn item(&self) -> Result<<Self as RaggedCompute>::Elem> {
+        DeferredRagged::new(self).item()
+    }
+
     /// Computes the result into a tensor, if no axis of it is var.
     ///
     /// # Errors
@@ -103,6 +145,21 @@ where
         DeferredRagged::new(self).eval_dense()
     }
 }
+
+/// What it is, and how to compute it; computes nothing.
+impl<I, O: Outputs, F, X, M> fmt::Display for RaggedCall<I, O, F, X, M>
+where
+    Self: RaggedCompute,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&DeferredRagged::new(self), f)
+    }
+}
+
+comparisons!(
+    [I: Inputs, O: Single, F: Elementary<I, O>, H: RaggedArguments<I>, M: RaggedExpr<Elem = bool>]
+        RaggedCall<I, O, F, H, M>, O::Elem
+);
 
 impl<I, O: Outputs, F, X, M> IntoRagged for RaggedCall<I, O, F, X, M>
 where

@@ -3,10 +3,12 @@
 use super::chains::{View, chain};
 use super::model::{Item, Model, read};
 use crate::support::Random;
+use lensor::gufunc::{norm, sort};
 use lensor::lanes::SortOrder::Ascending;
 use lensor::prelude::*;
 use lensor::ragged::{LanesRagged, Ragged, ReduceRagged};
 use quickcheck::quickcheck;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An index that no axis of a model has.
 const OUTSIDE: i128 = 1 << 40;
@@ -139,4 +141,55 @@ fn all_operands_are_assigned() {
     let close = (&r.view().lazy().cast::<f64>() + 0.25).eval().unwrap();
     assert!(close.all_close(r.cast::<f64>(), 0.0, 0.25).unwrap());
     assert!(!close.all_close(r.cast::<f64>(), 0.0, 0.125).unwrap());
+}
+
+/// Every kind of operand is compared with every other.
+#[test]
+fn all_operands_are_compared() {
+    let r = Ragged::from_nested(vec![vec![3_i64, 1, 2], vec![], vec![4]]).unwrap();
+    let (sorted, call) = (r.sort(1, Ascending), || sort().call_ragged([&r]));
+    assert!(sorted.try_equal(call()).unwrap() && call().try_equal(&sorted).unwrap());
+    assert!((&sorted + 1).try_equal(call() + 1).unwrap());
+    assert!(!r.try_equal(&sorted).unwrap() && !sorted.try_equal(&r + 0).unwrap());
+    let t = Tensor::from_nested([[1_i64, 2], [3, 4]]).unwrap();
+    assert!(t.as_ragged().try_equal(&t * 1).unwrap());
+    // Rows that may differ in length are no fixed axis.
+    let rows = Ragged::from_nested(vec![vec![1_i64, 2], vec![3, 4]]).unwrap();
+    assert!(
+        !rows.try_equal(&t).unwrap()
+            && rows.cast::<f64>().all_close(t.cast::<f64>(), 0.0, 0.0).unwrap()
+    );
+
+    // Where lengths tell that they differ, nothing is computed.
+    let overflows = Ragged::from_nested(vec![vec![i64::MAX, 1]]).unwrap();
+    assert!(!overflows.cumsum(1).try_equal(&r).unwrap());
+    assert!(matches!(overflows.cumsum(1).try_equal(&overflows), Err(Error::Overflow { .. })));
+    let error = r.cast::<f64>().all_close(overflows.cast::<f64>() * 0.0, 0.0, 0.0).unwrap_err();
+    assert!(matches!(error, Error::RaggedOperands { .. } | Error::Operands { .. }), "{error}");
+
+    let asked = AtomicUsize::new(0);
+    let counted = r.view().lazy().map(|x: i64| {
+        asked.fetch_add(1, Ordering::Relaxed);
+        x
+    });
+    let sums = counted.cumsum(1);
+    assert!(sums.try_equal(&sums).unwrap());
+    assert!(asked.load(Ordering::Relaxed) < 2 * 4, "computed twice");
+}
+
+/// A call of one output has what other results have.
+#[test]
+fn calls_are_results() {
+    let r = Ragged::from_nested(vec![vec![4.0, 3.0], vec![], vec![2.0]]).unwrap();
+    let call = || norm().call_ragged([&r]);
+    assert_eq!(call().to_string(), "gufunc (n)->(), not computed yet: `.eval()?` computes it");
+    assert_eq!(call().form().unwrap().to_string(), "3");
+    assert_eq!(call().select((0,)).unwrap().item(), Ok(5.0));
+    assert_eq!(call().select((..1,)).unwrap().item(), Ok(5.0));
+    assert_eq!(call().item().unwrap_err(), call().deferred().item().unwrap_err());
+    assert_eq!(call().flip(0).unwrap().to_vec().unwrap(), [2.0, 0.0, 5.0]);
+    assert!(call().all_close(Tensor::from(vec![5.0, 1e-9, 2.0]), 0.0, 1e-6).unwrap());
+    let sorted = sort().call_ragged([&r]);
+    assert_eq!(sorted.form().unwrap().lengths(1).unwrap(), [2, 0, 1]);
+    assert_eq!(sorted.clip(1, ..1).unwrap().eval().unwrap().to_string(), "[[3], [], [2]]");
 }
