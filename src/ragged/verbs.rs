@@ -28,6 +28,20 @@ macro_rules! ragged_views {
             /// # Ok::<(), lensor::Error>(())
             /// ```
             select(selectors: impl $crate::map::IntoSelectors) => |shown| selectors.with(|selectors| shown.selected(selectors));
+            /// Selects of one axis, as [`Self::select`] does.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Axis`](crate::Error::Axis), and as for [`Self::select`].
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// let r = Ragged::from_nested(vec![vec![1, 2, 3], vec![7], vec![4, 5]])?;
+            /// assert_eq!(r.view().slice(1, 1..)?.to_string(), "[[2, 3], [], [5]]");
+            /// assert!(r.slice(1, ..2).is_err()); // not all rows have two: `clip` takes up to two
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
+            slice(axis: usize, range: impl Into<$crate::Select>) => |shown| shown.selected_of(axis, axis, &range.into());
             /// Of the indexes that a range visits, those that each row has. (Elements are kept within bounds by `clamp`.)
             ///
             /// # Errors
@@ -155,6 +169,38 @@ macro_rules! ragged_views {
             /// # Ok::<(), lensor::Error>(())
             /// ```
             swap_axes(a: usize, b: usize) => |shown| shown.reordered([a, b], |order| order.swap(a, b));
+            /// Adds an axis of extent 1 before axis `axis`.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Axis`](crate::Error::Axis) if `axis` exceeds the rank, [`Error::RankLimit`](crate::Error::RankLimit).
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+            /// assert_eq!(r.view().insert_axis(1)?.form()?.to_string(), "2 * 1 * var");
+            /// assert_eq!(r.insert_axis(2)?.to_string(), "[[[1], [2]], [[3]]]");
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
+            #[doc(alias = "expand_dims")]
+            #[doc(alias = "newaxis")]
+            insert_axis(axis: usize) => |shown| shown.inserted(axis);
+            /// Removes an axis of extent 1, or a var axis whose rows all have one item.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Axis`](crate::Error::Axis), [`Error::Removed`](crate::Error::Removed) for another extent,
+            /// [`Error::RowLength`](crate::Error::RowLength) with the first row that has not one item.
+            ///
+            /// ```
+            /// use lensor::ragged::Ragged;
+            /// let r = Ragged::from_nested(vec![vec![1], vec![2]])?;
+            /// assert_eq!(r.view().insert_axis(0)?.remove_axis(0)?, r);
+            /// assert_eq!(r.remove_axis(1)?.to_string(), "[1, 2]");
+            /// # Ok::<(), lensor::Error>(())
+            /// ```
+            #[doc(alias = "squeeze")]
+            remove_axis(axis: usize) => |shown| shown.removed(axis);
             /// Merges an axis with the one in front. The result is var if one of them is, but fixed where it is axis 0.
             ///
             /// # Errors

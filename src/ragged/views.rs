@@ -235,6 +235,33 @@ impl<S> Ragged<S> {
         Ok(shown)
     }
 
+    pub(super) fn inserted(self, axis: usize) -> Result<Self> {
+        let rank = self.rank();
+        let (number, position) = match axis.checked_sub(1) {
+            None => (0, 0),
+            Some(_) if axis > rank => return Err(Error::Axis { axis, rank }),
+            Some(front) => match self.place(front)? {
+                Place::Fixed(number, position) => (number, position + 1),
+                Place::Var(number) => (number + 1, 0),
+            },
+        };
+        Shape::check_rank(rank + 1)?;
+        self.change(number, &mut |map, first| map.insert_axis(position + first))
+    }
+
+    pub(super) fn removed(self, axis: usize) -> Result<Self> {
+        match self.place(axis)? {
+            Place::Fixed(number, position) => self.change(number, &mut |map, first| {
+                map.remove_axis(position + first).map_err(|error| renamed(error, axis))
+            }),
+            Place::Var(number) => {
+                let shown = self.settled(number)?;
+                shown.check_lengths(number, axis, 1)?;
+                shown.selected_of(axis, axis, &Select::Index(0))
+            }
+        }
+    }
+
     /// The axes in their order, of which two are named, with a change to it.
     pub(super) fn reordered(
         self,
@@ -267,8 +294,10 @@ pub(super) fn nothing_crosses(kinds: &[Extent], order: &[usize]) -> Result<()> {
 
 /// An error of an axis that has another number in a part.
 pub(super) fn renamed(mut error: Error, to: usize) -> Error {
-    if let Error::Index { axis, .. } | Error::ZeroStep { axis } | Error::ListLength { axis, .. } =
-        &mut error
+    if let Error::Index { axis, .. }
+    | Error::ZeroStep { axis }
+    | Error::ListLength { axis, .. }
+    | Error::Removed { axis, .. } = &mut error
     {
         *axis = to;
     }

@@ -5,7 +5,7 @@ use super::model::{Model, read};
 use crate::support::Random;
 use lensor::lanes::SortOrder::Ascending;
 use lensor::prelude::*;
-use lensor::ragged::{Offsets, Ragged, Stretch};
+use lensor::ragged::{Extent, Offsets, Ragged, Stretch};
 use lensor::storage::FromFn;
 use quickcheck::quickcheck;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,6 +62,43 @@ fn views_of_operations_compute_them_once() {
     assert_eq!(asked.load(Ordering::Relaxed), 0);
     assert_eq!(view.eval().unwrap().to_string(), "[[], [14, 12, 10]]");
     assert!(asked.load(Ordering::Relaxed) < 2 * 6);
+}
+
+/// Axes of extent 1 among fixed and var ones, and without them again.
+#[test]
+fn axes_are_inserted_and_removed() {
+    let nested = [vec![vec![[1, 2]], vec![]], vec![vec![[3, 4], [5, 6]]]];
+    let r = Ragged::from_nested(nested).unwrap().as_fixed(3).unwrap();
+    let (turned, reversed) = (r.view().flip(0).unwrap(), r.view().flip(1).unwrap());
+    for view in [r.view(), turned, reversed, r.view().clip(2, ..1).unwrap()] {
+        for axis in 0..=4 {
+            let mut extents = view.extents();
+            extents.insert(axis, Extent::Fixed(1));
+            let wide = view.clone().insert_axis(axis).unwrap();
+            assert_eq!(wide.extents(), extents);
+            assert_eq!(wide.to_vec().unwrap(), view.to_vec().unwrap());
+            assert_eq!((&view + 0).insert_axis(axis).unwrap().eval().unwrap(), wide);
+            assert_eq!(wide.remove_axis(axis).unwrap(), view);
+        }
+        let error = view.insert_axis(5).unwrap_err();
+        assert_eq!(error, Error::Axis { axis: 5, rank: 4 });
+    }
+    for axis in [0, 3] {
+        let error = r.view().remove_axis(axis).unwrap_err();
+        assert_eq!(error, Error::Removed { axis, extent: 2 });
+    }
+    let error = r.view().remove_axis(1).unwrap_err();
+    assert_eq!(error, Error::RowLength { row: vec![0], axis: 1, items: 2, expected: 1 });
+    let single = r.view().slice(0, 1..).unwrap().remove_axis(1).unwrap();
+    assert_eq!(single.to_string(), "[[[3, 4], [5, 6]]]");
+    let most = Tensor::full([1; 64], 0).unwrap();
+    let error = most.as_ragged().insert_axis(0).unwrap_err();
+    assert_eq!(error, Error::RankLimit { rank: 65, limit: 64 });
+
+    let same = r.view().select((.., .., .., 1..)).unwrap();
+    assert_eq!(r.view().slice(3, 1..).unwrap(), same);
+    let lacking = r.view().select((.., .., ..1)).unwrap_err();
+    assert_eq!(r.view().slice(2, ..1).unwrap_err(), lacking);
 }
 
 /// Rows of memory that begin anywhere, in steps either way, are copied one by one.
