@@ -51,13 +51,7 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> RaggedReduction<E, R> {
     /// ```
     pub fn filter<M: IntoRagged<Elem = bool>>(self, mask: M) -> FilteredRagged<E, M, R> {
         let GroupedFold { e, axes, folder, keepdims } = self.operation;
-        let mask = mask.into_ragged_expr();
-        let fits = e.extents().and_then(|own| check_mask(&own, &mask.extents()?, 2, true));
-        let mut e = ApplyRagged::new(Pair, (e, mask));
-        if let Err(error) = fits {
-            e.extents = Err(error);
-        }
-        let folder = ByReducer(Filtered(folder.0));
+        let (e, folder) = (paired(e, mask), ByReducer(Filtered(folder.0)));
         DeferredRagged::new(GroupedFold { e, axes, folder, keepdims })
     }
 
@@ -70,6 +64,21 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> RaggedReduction<E, R> {
         let folder = ByReducer(operation.folder.0.with_ddof(ddof));
         DeferredRagged::new(GroupedFold { folder, ..operation })
     }
+}
+
+/// Elements beside a mask, which stretches to them.
+pub(super) fn paired<E, M>(e: E, mask: M) -> PairedRagged<E, M>
+where
+    E: RaggedExpr,
+    M: IntoRagged<Elem = bool>,
+{
+    let mask = mask.into_ragged_expr();
+    let fits = e.extents().and_then(|own| check_mask(&own, &mask.extents()?, 2, true));
+    let mut e = ApplyRagged::new(Pair, (e, mask));
+    if let Err(error) = fits {
+        e.extents = Err(error);
+    }
+    e
 }
 
 /// Folds by a reducer.

@@ -8,10 +8,11 @@ use super::runs::{RowOperation, RowResults, Runs};
 use crate::error::Error;
 use crate::error::Result;
 use crate::kernel::Filled;
-use crate::ops::reduce::{Or, Reducer};
+use crate::ops::reduce::{Filtered, Or, Reducer};
 use crate::ops::scan::{Way, check, scan_rows};
 use crate::ragged::deferred::DeferredRagged;
-use crate::ragged::expr::RaggedExpr;
+use crate::ragged::expr::{IntoRagged, RaggedExpr};
+use crate::ragged::reduce::{PairedRagged, paired};
 use crate::ragged::sealed;
 use std::mem::MaybeUninit;
 
@@ -25,6 +26,9 @@ pub struct ScanRows<R> {
 /// A scan with a value where there is no result.
 type ScansOr<E, R> =
     DeferredRagged<RowWise<E, ScanRows<Or<R, <R as Reducer<<E as RaggedExpr>::Elem>>::Out>>>>;
+
+/// A scan of those items beside which a mask is true.
+type FilteredScan<E, M, R> = DeferredRagged<RowWise<PairedRagged<E, M>, ScanRows<Filtered<R>>>>;
 
 impl<R> ScanRows<R> {
     pub(super) fn new(reducer: R) -> Self {
@@ -63,6 +67,21 @@ impl<E: RaggedExpr, R: Reducer<E::Elem>> DeferredRagged<RowWise<E, ScanRows<R>>>
         let RowWise { e, axis, operation } = self.operation;
         let (reducer, way) = (Or::new(operation.reducer, value), operation.way);
         DeferredRagged::new(RowWise { e, axis, operation: ScanRows { reducer, way } })
+    }
+
+    /// Takes only the items beside which a mask is true, which stretches as that of a fold does. The others have the result
+    /// of the items so far.
+    ///
+    /// ```
+    /// use lensor::ragged::{ElementwiseRagged, LanesRagged, Ragged};
+    /// let r = Ragged::from_nested(vec![vec![3, 1, 2], vec![], vec![5, 4]])?;
+    /// assert_eq!(r.cumsum(1).filter(r.greater(1)).eval()?.to_string(), "[[3, 3, 5], [], [5, 9]]");
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn filter<M: IntoRagged<Elem = bool>>(self, mask: M) -> FilteredScan<E, M, R> {
+        let RowWise { e, axis, operation: ScanRows { reducer, way } } = self.operation;
+        let operation = ScanRows { reducer: Filtered(reducer), way };
+        DeferredRagged::new(RowWise { e: paired(e, mask), axis, operation })
     }
 
     /// Goes from the last item of each row to the first.

@@ -4,7 +4,7 @@ use super::chains::chain;
 use super::model::{Item, Model, evaluated, random_kinds, read};
 use crate::support::Random;
 use lensor::lanes::{Interpolation, Lanes, SortOrder};
-use lensor::ragged::{LanesRagged, Offsets, Ragged};
+use lensor::ragged::{ElementwiseRagged, LanesRagged, Offsets, Ragged, ReduceRagged};
 use lensor::reduce::{ArgMax, Or, SkipNan};
 use lensor::scan::Scan;
 use lensor::{Error, Reader, Tensor};
@@ -280,4 +280,23 @@ fn scans_of_one_operand_are_computed_apart() {
     let (before, back) = (all.clone().exclusive(), all.clone().reverse());
     let sum = (&all + &before + &back).eval().unwrap();
     assert_eq!(sum.to_string(), "[[4, 6], [6]]");
+}
+
+/// Scans of some items, in either direction, and where none is left.
+#[test]
+fn scans_leave_items_out() {
+    let r = Ragged::from_nested(vec![vec![3_i64, 1, 2], vec![], vec![5, 4]]).unwrap();
+    let (sums, maxima) = (r.cumsum(1).filter(r.greater(1)), r.cummax(1).filter(r.less(3)));
+    let text = |found: Result<Ragged<Vec<i64>>, Error>| found.unwrap().to_string();
+    assert_eq!(text(sums.eval()), "[[3, 3, 5], [], [5, 9]]");
+    assert_eq!(text(sums.clone().reverse().eval()), "[[5, 2, 2], [], [9, 4]]");
+    assert_eq!(text(sums.exclusive().eval()), "[[0, 3, 3], [], [0, 5]]");
+    assert_eq!(maxima.eval().unwrap_err(), Error::NothingLeft { index: vec![0, 0] });
+    assert_eq!(text(maxima.or(0).eval()), "[[0, 1, 2], [], [0, 0]]");
+    let rows = Tensor::from_vec([3, 1], vec![true, true, false]).unwrap();
+    assert_eq!(text(r.cumsum(1).filter(&rows).eval()), "[[3, 4, 6], [], [0, 0]]");
+    let wide = Tensor::full([2, 3, 1], true).unwrap();
+    let (scan, fold) = (r.cumsum(1).filter(&wide).eval(), r.sum(1).filter(&wide).eval());
+    assert!(matches!(scan, Err(Error::Operands { .. })));
+    assert_eq!(scan.unwrap_err(), fold.unwrap_err());
 }
