@@ -4,6 +4,7 @@ use super::Ragged;
 use super::levels::{Bounds, Items, Level, pick};
 use super::offsets::Offsets;
 use crate::error::{Error, Result};
+use crate::expr::{IntoExpr, Lazy};
 use crate::memory::{append, list, push, try_with_capacity};
 use crate::shape::Shape;
 use crate::storage::Reader;
@@ -241,8 +242,7 @@ impl<S: Reader> Ragged<S> {
     /// # Errors
     ///
     /// [`Error::Operands`] unless `lens` has the axes in front of one, [`Error::ExpectedRank`] if there is no such one,
-    /// [`Error::RowLength`] for a length beyond the extent, [`Error::Storage`] if lengths cannot be read, and
-    /// [`Error::OutOfMemory`].
+    /// [`Error::RowLength`] for a length beyond the extent, what evaluating `lens` reports, and [`Error::OutOfMemory`].
     ///
     /// ```
     /// use lensor::Tensor;
@@ -251,12 +251,11 @@ impl<S: Reader> Ragged<S> {
     /// assert_eq!(Ragged::from_padded(padded, &Tensor::from(vec![2, 1]))?.to_string(), "[[1, 2], [3]]");
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn from_padded<L: Reader<Elem = usize>>(
-        padded: Tensor<S>,
-        lens: &Tensor<L>,
-    ) -> Result<Self> {
-        let (axis, shape) = (lens.rank(), padded.shape());
-        let extent = front(&shape, &lens.shape(), axis)?;
+    pub fn from_padded<L: IntoExpr<Elem = usize>>(padded: Tensor<S>, lens: L) -> Result<Self> {
+        let (lens, shape) = (Lazy(lens.into_expr()), padded.shape());
+        let lead = lens.shape()?;
+        let axis = lead.rank();
+        let extent = front(&shape, &lead, axis)?;
         let lens = lens.to_vec()?;
         if let Some(row) = lens.iter().position(|&items| items > extent) {
             let path = Shape::from(&shape.extents()[..axis]).unravel(row).to_vec();
@@ -272,24 +271,24 @@ impl<S: Reader> Ragged<S> {
     /// # Errors
     ///
     /// [`Error::Operands`] unless `mask` has the axes up to that one, [`Error::ExpectedRank`] for a mask without axes,
-    /// [`Error::Storage`] if it cannot be read, and [`Error::OutOfMemory`].
+    /// what evaluating it reports, and [`Error::OutOfMemory`].
     ///
     /// ```
     /// use lensor::prelude::*;
     /// use lensor::ragged::Ragged;
     /// let t = Tensor::from_nested([[1, 2, 3], [4, 5, 6]])?;
-    /// let odd = (&t % 2).equal(1).eval()?;
-    /// assert_eq!(Ragged::from_masked(t, &odd)?.to_string(), "[[1, 3], [5]]");
+    /// assert_eq!(Ragged::from_masked(t.view(), (&t % 2).equal(1))?.to_string(), "[[1, 3], [5]]");
     /// # Ok::<(), lensor::Error>(())
     /// ```
-    pub fn from_masked<M: Reader<Elem = bool>>(t: Tensor<S>, mask: &Tensor<M>) -> Result<Self> {
-        let Some(axis) = mask.rank().checked_sub(1) else {
+    pub fn from_masked<M: IntoExpr<Elem = bool>>(t: Tensor<S>, mask: M) -> Result<Self> {
+        let (mask, shape) = (Lazy(mask.into_expr()), t.shape());
+        let of_mask = mask.shape()?;
+        let Some(axis) = of_mask.rank().checked_sub(1) else {
             return Err(Error::ExpectedRank { expected: 1, shape: Vec::new() });
         };
-        let shape = t.shape();
-        let extent = front(&shape, &mask.shape(), axis)?;
-        if mask.shape()[axis] != extent {
-            return Err(refused(&shape, &mask.shape(), axis));
+        let extent = front(&shape, &of_mask, axis)?;
+        if of_mask[axis] != extent {
+            return Err(refused(&shape, &of_mask, axis));
         }
         let mask = mask.to_vec()?;
         let lead = &shape.extents()[..axis];

@@ -169,16 +169,16 @@ fn counted_items<S: Reader>(
 /// use lensor::Tensor;
 /// use lensor::ragged::repeat;
 /// let t = Tensor::from_nested([[1, 2], [3, 4]])?;
-/// assert_eq!(repeat(&t, 0, &[2, 1])?.to_vec()?, [1, 2, 1, 2, 3, 4]);
-/// assert_eq!(repeat(&t, 1, &[0, 3])?.to_vec()?, [2, 2, 2, 4, 4, 4]);
+/// assert_eq!(repeat(&t, 0, [2, 1])?.to_vec()?, [1, 2, 1, 2, 3, 4]);
+/// assert_eq!(repeat(&t, 1, vec![0, 3])?.to_vec()?, [2, 2, 2, 4, 4, 4]);
 /// # Ok::<(), lensor::Error>(())
 /// ```
 pub fn repeat<X: IntoTensor>(
     t: X,
     axis: usize,
-    counts: &[usize],
+    counts: impl AsRef<[usize]>,
 ) -> Result<Tensor<Rows<X::Storage>>> {
-    let content = t.into_tensor();
+    let (content, counts) = (t.into_tensor(), counts.as_ref());
     let shape = content.shape();
     let extent = shape.extent(axis)?;
     if counts.len() != extent {

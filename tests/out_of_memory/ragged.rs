@@ -108,5 +108,5 @@ pub(crate) fn computing() {
     });
     let counts: Vec<usize> = lengths().collect();
     let t = Tensor::from_vec([counts.len()], lengths().map(|n| n as f64).collect()).unwrap();
-    every_shortage("repeat", 1, || repeat(&t, 0, &counts)?.to_vec());
+    every_shortage("repeat", 1, || repeat(&t, 0, &counts[..])?.to_vec());
 }

@@ -82,7 +82,7 @@ fn storage_of_rows_names_its_own_addresses() {
     assert_eq!(padded.storage().try_read(4).unwrap_err().address, 4);
     let mut all = [0; 9];
     assert_eq!(padded.storage().read_run(0, 1, &mut all).unwrap_err().address, 4);
-    let repeated = lensor::ragged::repeat(broken(), 0, &[2, 1, 1, 1]).unwrap();
+    let repeated = lensor::ragged::repeat(broken(), 0, [2, 1, 1, 1]).unwrap();
     assert_eq!(repeated.storage().try_read(2).unwrap_err().address, 2);
     let mut two = [0; 2];
     assert_eq!(repeated.storage().read_at(&[4, 2], &mut two).unwrap_err().address, 2);

@@ -44,7 +44,7 @@ fn rows_of_many_parts_are_joined() {
 #[test]
 fn long_rows_are_few() {
     let t = Tensor::from(vec![1, 2]);
-    let repeated = lensor::ragged::repeat(&t, 0, &[1 << 42, 1]).unwrap();
+    let repeated = lensor::ragged::repeat(&t, 0, [1 << 42, 1]).unwrap();
     assert_eq!([3, 1 << 42].map(|k| repeated.get([k]).unwrap()), [1, 2]);
     let padded = Ragged::from_nested(vec![vec![1], vec![2]]).unwrap().padded(1, Some(1), 0);
     let mut one = [0];

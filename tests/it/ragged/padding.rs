@@ -4,8 +4,8 @@ use super::chains::chain;
 use super::expressions::{pairs, partner};
 use super::model::{Item, Model, random_kinds, read};
 use crate::support::Random;
-use lensor::ragged::{Ragged, align, concat};
-use lensor::{Align, Error, Lazy, Tensor};
+use lensor::prelude::*;
+use lensor::ragged::{Ragged, align, concat, repeat};
 use quickcheck::quickcheck;
 
 /// Lists of one axis made longer by items of one element.
@@ -140,6 +140,26 @@ fn scalars_meet_first_axes_without_axes_of_their_own() {
     assert_eq!((left + right).to_vec().unwrap(), [12, 13, 14]);
 }
 
+/// What lengths and masks are computed of need not be a tensor.
+#[test]
+fn lengths_and_masks_are_operands() {
+    let t = Tensor::from_nested([[5_i64, 7, 0], [6, 0, 0]]).unwrap();
+    let lens = || t.count_nonzero(1).cast::<usize>();
+    let cut = Ragged::from_padded(t.view(), lens()).unwrap();
+    assert_eq!(cut.to_string(), "[[5, 7], [6]]");
+    assert_eq!(Ragged::from_masked(t.view(), t.not_equal(0)).unwrap(), cut);
+    assert_eq!(
+        Ragged::from_masked(t.view(), t.cumsum(1).greater(5)).unwrap().to_string(),
+        "[[7, 0], [6, 0, 0]]"
+    );
+    let error = Ragged::from_masked(t.view(), true).unwrap_err();
+    assert_eq!(error, Error::ExpectedRank { expected: 1, shape: vec![] });
+    let error = Ragged::from_padded(t.view(), lens() + 2).unwrap_err();
+    assert_eq!(error, Error::RowLength { row: vec![0], axis: 1, items: 4, expected: 3 });
+    assert_eq!(repeat(&t, 1, vec![2, 0, 1]).unwrap().to_vec().unwrap(), [5, 5, 0, 6, 6, 0]);
+    assert_eq!(repeat(&t, 0, [0, 1]).unwrap().to_vec().unwrap(), [6, 0, 0]);
+}
+
 #[test]
 fn lengths_of_axes_without_one_behind_are_refused() {
     for shape in [vec![], vec![2]] {
@@ -148,7 +168,7 @@ fn lengths_of_axes_without_one_behind_are_refused() {
         let expected = Error::ExpectedRank { expected: shape.len() + 1, shape: shape.clone() };
         assert_eq!(error, expected);
     }
-    let error = Ragged::from_padded(Tensor::full([2], 1).unwrap(), &Tensor::full([2], 1).unwrap());
+    let error = Ragged::from_padded(Tensor::full([2], 1).unwrap(), Tensor::full([2], 1).unwrap());
     let text = "expected a tensor of rank 2, found shape [2]";
     assert_eq!(error.unwrap_err().to_string(), text);
 }

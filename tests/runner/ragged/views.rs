@@ -45,10 +45,10 @@ impl Program<'_> {
                 Ragged::from_views(extents(lead)?, starts, lens, integer(step)?, content)?
             }
             ("from_padded", [lens]) => {
-                Ragged::from_padded(x.into_tensor()?, &self.positions(lens)?.into_tensor()?)?
+                Ragged::from_padded(x.into_tensor()?, self.positions(lens)?.into_tensor()?)?
             }
             ("from_masked", [mask]) => {
-                Ragged::from_masked(x.into_tensor()?, &self.mask(mask)?.into_tensor()?)?
+                Ragged::from_masked(x.into_tensor()?, self.mask(mask)?.into_tensor()?)?
             }
             ("clip", [axis, range]) => x.clip(extent(axis)?, selector(range)?)?,
             ("take", [axis, picks]) => x.take(extent(axis)?, &self.positions(picks)?)?,
