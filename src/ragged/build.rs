@@ -303,6 +303,32 @@ impl<S: Reader> Ragged<S> {
     }
 }
 
+impl<S: Reader> Tensor<S> {
+    /// This tensor among ragged ones, without a var axis.
+    ///
+    /// ```
+    /// use lensor::prelude::*;
+    /// use lensor::ragged::Ragged;
+    /// let weights = Tensor::from_nested([[10], [1]])?;
+    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
+    /// assert_eq!((weights.as_ragged() * &r).eval()?.to_string(), "[[10, 20], [3]]"); // dense on the left
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn as_ragged(&self) -> Ragged<&S> {
+        self.view().into_ragged()
+    }
+
+    /// This tensor among ragged ones, to be written.
+    pub fn as_ragged_mut(&mut self) -> Ragged<&mut S> {
+        Ragged::of(SmallVec::new(), self.view_mut())
+    }
+
+    /// This tensor among ragged ones, without a var axis.
+    pub fn into_ragged(self) -> Ragged<S> {
+        Ragged::of(SmallVec::new(), self)
+    }
+}
+
 fn refused(shape: &Shape, other: &Shape, axis: usize) -> Error {
     Error::Operands { argument: 2, shape: other.to_vec(), so_far: shape.to_vec(), axis, left: true }
 }

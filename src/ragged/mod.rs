@@ -23,6 +23,26 @@
 //! meets a fixed one of another extent than 1, its rows have that many items or 1, and the result is fixed. Extents of 1
 //! and missing axes meet rows of any length. A dense operand stands on the right, `&r * &w`, or says on the left what it
 //! is: `w.as_ragged() * &r`.
+//!
+//! # Dense verbs
+//!
+//! Those that have another name for rows, or are made of others. [`LanesRagged`] has more, of what goes along an axis.
+//!
+//! | dense | ragged |
+//! |---|---|
+//! | `compress`, `take_along` | `keep`, `take`; `select` of one mask or list for all rows |
+//! | `repeat` | `take` of positions that repeat, on a fixed axis `select` of them |
+//! | `merge_axes(k..k + 2)` | `flatten(k + 1)` |
+//! | `reshape`, `split_axis` | of the content, before it has rows |
+//! | `broadcast`, `stretch` | operators and [`zip_ragged`] stretch |
+//! | `pad` | [`Ragged::padded`], or [`concat()`] along the axis |
+//! | `stack(axis, ..)` | [`concat()`] of parts with `insert_axis(axis)` |
+//! | `split`, `outer_iter` | `slice` of each part, [`Ragged::rows`] |
+//! | `zip_with`, `choose`, `call` | [`zip_ragged`] of a tuple, [`choose`], [`call_ragged`](crate::gufunc::Gufunc::call_ragged) |
+//! | `ddof` of scans | a field of the reducer: `scan(axis, Variance { ddof: 1 })` |
+//! | `map_in_place`, `zip_in_place`, `update` | `+=` and kin, or `assign` of what was evaluated before |
+//! | `unique`, `for_each_piece`, .. | of the items, [`Ragged::into_items`] |
+//! | `boxed`, `erase` | `eval`, whose results have one type |
 
 mod apply;
 mod assign;
@@ -239,8 +259,8 @@ impl<S> Ragged<S> {
         }
     }
 
-    /// What lies along the first axis, one after another, as views; a row of a var axis is one axis that is var. If
-    /// rows cannot be counted, one error stands for all of them.
+    /// What lies along the first axis, one after another, as views, as [`Tensor::outer_iter`] gives it; a row of a var axis
+    /// is one axis that is var. If rows cannot be counted, one error stands for all of them.
     ///
     /// ```
     /// use lensor::ragged::Ragged;
@@ -249,6 +269,7 @@ impl<S> Ragged<S> {
     /// assert_eq!(rows.collect::<lensor::Result<Vec<_>>>()?, [vec![1, 2], vec![], vec![3]]);
     /// # Ok::<(), lensor::Error>(())
     /// ```
+    #[doc(alias = "outer_iter")]
     pub fn rows(&self) -> impl Iterator<Item = Result<Ragged<&S>>>
     where
         S: Reader,
@@ -353,31 +374,5 @@ impl<S: Reader> Ragged<S> {
                 Err(Error::RaggedAxes { axis: crossed, crossed })
             }
         }
-    }
-}
-
-impl<S: Reader> Tensor<S> {
-    /// This tensor among ragged ones, without a var axis.
-    ///
-    /// ```
-    /// use lensor::prelude::*;
-    /// use lensor::ragged::Ragged;
-    /// let weights = Tensor::from_nested([[10], [1]])?;
-    /// let r = Ragged::from_nested(vec![vec![1, 2], vec![3]])?;
-    /// assert_eq!((weights.as_ragged() * &r).eval()?.to_string(), "[[10, 20], [3]]"); // dense on the left
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn as_ragged(&self) -> Ragged<&S> {
-        self.view().into_ragged()
-    }
-
-    /// This tensor among ragged ones, to be written.
-    pub fn as_ragged_mut(&mut self) -> Ragged<&mut S> {
-        Ragged::of(SmallVec::new(), self.view_mut())
-    }
-
-    /// This tensor among ragged ones, without a var axis.
-    pub fn into_ragged(self) -> Ragged<S> {
-        Ragged::of(SmallVec::new(), self)
     }
 }

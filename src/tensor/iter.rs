@@ -62,7 +62,8 @@ impl<S> Tensor<S> {
         Ok(AxisIter { next: 0, end: lanes.shape()[0], lanes })
     }
 
-    /// Every row: the views of rank 1 along the last axis.
+    /// Every row: the views of rank 1 along the last axis. ([`Ragged::rows`](crate::ragged::Ragged::rows) goes along the
+    /// first, as [`Self::outer_iter`] does.)
     ///
     /// # Errors
     ///
