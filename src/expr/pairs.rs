@@ -8,7 +8,7 @@ use crate::tensor::Tensor;
 /// these, or a scalar.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an operand",
-    note = "operands are tensors, expressions, deferred operations, references to these, and scalars; ragged ones meet in operators, `zip_ragged` and `call_ragged`"
+    note = "operands are tensors, expressions, deferred operations, references to these, and scalars; ragged ones meet in operators, `zip_ragged`, `ragged::choose` and `call_ragged`"
 )]
 pub trait IntoExpr {
     /// Type of the elements.

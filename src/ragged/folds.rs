@@ -53,6 +53,10 @@ macro_rules! of_rows {
         /// );
         /// # Ok::<(), lensor::Error>(())
         /// ```
+        #[diagnostic::on_unimplemented(
+            message = "`{Self}` has no rows to fold",
+            note = "`&Ragged`, views, `LazyRagged` expressions, deferred operations, calls with one output and references to these have; a dense tensor becomes one by `t.as_ragged()`"
+        )]
         pub trait ReduceRagged: IntoRagged + Sized {
             /// Folds axes by a reducer.
             fn fold<R: Reducer<Self::Elem>>(

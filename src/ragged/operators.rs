@@ -31,6 +31,10 @@ operators! {
 /// assert_eq!(r.minimum(5.0).eval()?.to_string(), "[[1, 4], [5]]");
 /// # Ok::<(), lensor::Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no elementwise functions of ragged operands",
+    note = "`&Ragged`, views, `LazyRagged` expressions, deferred operations, calls with one output and references to these have them; a dense tensor becomes one by `t.as_ragged()`"
+)]
 pub trait ElementwiseRagged: IntoRagged + Sized {
     elementwise_methods!([LazyRagged ApplyRagged IntoRagged into_ragged_expr PairsRagged]);
 }

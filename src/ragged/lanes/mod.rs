@@ -82,6 +82,10 @@ use std::cmp::Ordering;
 /// assert_eq!(last.into_items()?.unique()?.values.to_vec()?, [2.0, 7.0]);
 /// # Ok::<(), Error>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no rows to scan, sort or rank",
+    note = "`&Ragged`, views, `LazyRagged` expressions, deferred operations, calls with one output and references to these have; a dense tensor becomes one by `t.as_ragged()`"
+)]
 pub trait LanesRagged: IntoRagged + Sized {
     /// What a fold by a reducer gives after each item of a row.
     ///
