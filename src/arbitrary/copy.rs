@@ -156,6 +156,7 @@ fn digits(selector: &Select, extent: usize) -> (Vec<usize>, bool) {
             digits(&Select::stepped(extent as isize - 1, *stop, *step), extent)
         }
         Select::Index(index) => (vec![*index as usize], true),
+        Select::IndexFromLast(back) => (vec![extent - 1 - back], true),
         Select::List(list) => (list.clone(), false),
         Select::Mask(Ok(mask)) => (mask.indexes().to_vec(), false),
         Select::Mask(Err(_)) => (Vec::new(), false),

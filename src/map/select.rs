@@ -1,5 +1,9 @@
 //! Selectors: what to take of one axis.
 
+mod integers;
+
+pub use integers::Step;
+
 use super::mask::{IntoMask, Mask};
 use super::table::ends;
 use crate::error::{Error, Result};
@@ -7,12 +11,12 @@ use crate::memory::for_tuples;
 #[cfg(feature = "roaring")]
 use crate::memory::try_with_capacity;
 use std::borrow::Cow;
-use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::ops::{Range, RangeFull};
 
 /// What to take of one axis.
 ///
 /// Made from Rust's own forms too: an integer, `2..5`, `2..=4`, `2..`, `..5`, `..=4`, `..`, an array or a
-/// `Vec` of indexes. Negative numbers do not wrap: the last index is `extent - 1`, all but the last are
+/// `Vec` of indexes. Negative numbers do not wrap: the last index is [`Select::last`], all but the last are
 /// `..extent - 1` (`..-1` takes nothing), and backwards is [`Select::Reverse`].
 ///
 /// ```
@@ -31,6 +35,8 @@ pub enum Select {
     All,
     /// One index; the axis goes away.
     Index(isize),
+    /// The index so far before the last one; the axis goes away.
+    IndexFromLast(usize),
     /// `start, start + step, ..` before `stop`; plain arithmetic, negative numbers do not wrap.
     Range {
         /// First index.
@@ -62,6 +68,24 @@ impl Select {
     /// `range` with step 1.
     pub fn range(range: Range<isize>) -> Self {
         Self::stepped(range.start, range.end, 1)
+    }
+
+    /// The last index; the axis goes away.
+    ///
+    /// ```
+    /// use lensor::{Select, Tensor};
+    /// let t = Tensor::from_vec([2, 3], vec![0, 1, 2, 3, 4, 5])?;
+    /// assert_eq!((&t + 1).select((.., Select::last()))?.to_vec()?, [3, 6]);
+    /// assert_eq!(t.select((0, Select::from_last(1)))?.item()?, 1);
+    /// # Ok::<(), lensor::Error>(())
+    /// ```
+    pub fn last() -> Self {
+        Self::from_last(0)
+    }
+
+    /// The index `back` before the last one; the axis goes away.
+    pub fn from_last(back: usize) -> Self {
+        Self::IndexFromLast(back)
     }
 
     /// `start, start + step, ..` before `stop`. A falling range through index 0 has stop -1.
@@ -168,6 +192,7 @@ impl Select {
             Self::All => all(1),
             Self::Reverse => all(-1),
             Self::Index(index) => Taken::Digit(inside(*index as i128)?),
+            Self::IndexFromLast(back) => Taken::Digit(inside(extent as i128 - 1 - *back as i128)?),
             Self::Range { step: 0, .. } => return Err(Error::ZeroStep { axis }),
             Self::FromLast { stop, step } => {
                 return between(axis, extent, extent as i128 - 1, Some(*stop), *step);
@@ -241,67 +266,6 @@ fn between<'a>(
         inside(axis, extent, start + (room / step.abs() + 1) * step)
     })?;
     Ok(Taken::Range { start: first, step: step as isize, count: steps as usize + 1 })
-}
-
-/// An integer that can be the step of a range: `i32`, `isize` or `usize`.
-pub trait Step {
-    /// The step; one beyond `isize` is the largest, which takes no second index either.
-    fn step(self) -> isize;
-}
-
-macro_rules! from_integers {
-    ($($integer:ty)*) => { $(
-        impl Step for $integer {
-            fn step(self) -> isize {
-                clamp(self as i128)
-            }
-        }
-        impl From<$integer> for Select {
-            /// An integer beyond `isize` selects nothing valid and is reported as out of bounds.
-            fn from(index: $integer) -> Self {
-                Self::Index(clamp(index as i128))
-            }
-        }
-        impl From<Range<$integer>> for Select {
-            fn from(range: Range<$integer>) -> Self {
-                reaching(range.start as i128, range.end as i128)
-            }
-        }
-        impl From<RangeFrom<$integer>> for Select {
-            fn from(range: RangeFrom<$integer>) -> Self {
-                Self::Range { start: clamp(range.start as i128), stop: None, step: 1 }
-            }
-        }
-        impl From<RangeInclusive<$integer>> for Select {
-            fn from(range: RangeInclusive<$integer>) -> Self {
-                if range.is_empty() {
-                    return Self::range(0..0);
-                }
-                reaching(*range.start() as i128, *range.end() as i128 + 1)
-            }
-        }
-        impl From<RangeToInclusive<$integer>> for Select {
-            fn from(range: RangeToInclusive<$integer>) -> Self {
-                Self::from(0..=range.end)
-            }
-        }
-        impl From<RangeTo<$integer>> for Select {
-            fn from(range: RangeTo<$integer>) -> Self {
-                Self::range(0..clamp(range.end as i128))
-            }
-        }
-    )* };
-}
-from_integers!(i32 isize usize);
-
-/// The range of these ends. An end beyond `isize` is cut, but what is not empty still reaches what it starts with.
-fn reaching(start: i128, end: i128) -> Select {
-    let start = if start < end { start.min(isize::MAX as i128 - 1) } else { start };
-    Select::range(clamp(start)..clamp(end))
-}
-
-fn clamp(index: i128) -> isize {
-    index.clamp(isize::MIN as i128, isize::MAX as i128) as isize
 }
 
 impl From<RangeFull> for Select {

@@ -56,12 +56,17 @@ impl<S> Ragged<S> {
     /// The items of each row of a settled level that a selector lists.
     fn listed(self, number: usize, axis: usize, selector: &Select) -> Result<Self> {
         let one;
+        let from_last = matches!(selector, Select::IndexFromLast(_));
         let (indexes, is_list): (&[usize], bool) = match selector {
             Select::Index(index) => {
                 one = [usize::try_from(*index).unwrap_or(usize::MAX)];
                 if *index < 0 && self.runs(number).len() > 0 {
                     return Err(self.lacks(number, axis, 0, *index as i128));
                 }
+                (&one, false)
+            }
+            Select::IndexFromLast(back) => {
+                one = [*back];
                 (&one, false)
             }
             Select::List(list) => (list, true),
@@ -75,10 +80,12 @@ impl<S> Ragged<S> {
         let mut items = try_with_capacity(self.runs(number).len().saturating_mul(indexes.len()))?;
         for (row, run) in self.runs(number).enumerate() {
             for &index in indexes {
+                let last = run.len as i128 - 1;
+                let at = if from_last { last - index as i128 } else { index as i128 };
                 if index >= run.len {
-                    return Err(self.lacks(number, axis, row, index as i128));
+                    return Err(self.lacks(number, axis, row, at));
                 }
-                items.push(run.item(index));
+                items.push(run.item(at as usize));
             }
         }
         let extents = [indexes.len()];

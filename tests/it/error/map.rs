@@ -309,6 +309,9 @@ fn an_index_outside_names_axis_and_extent() {
     assert_eq!(map().select((.., Select::stepped(1, isize::MIN, -5))), Err(outside(1, -4, 3)));
     let from_last = Select::FromLast { stop: -9, step: -1 };
     assert_eq!(map().select((.., from_last)), Err(outside(1, -1, 3)));
+    assert_eq!(map().select((Select::last(), Select::from_last(2))), map().select((1, 0)));
+    assert_eq!(map().select((.., Select::from_last(3))), Err(outside(1, -1, 3)));
+    assert_eq!(row_major([0]).select((Select::last(),)), Err(outside(0, -1, 0)));
     assert_eq!(row_major([0]).select((0,)), Err(outside(0, 0, 0)));
     assert_eq!(row_major([0]).to_local([0]), Err(outside(0, 0, 0)));
 }

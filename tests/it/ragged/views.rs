@@ -215,6 +215,10 @@ fn ranges_from_the_last_item() {
     assert_eq!(down.to_string(), "[[3, 2]]");
     let beyond = first.view().select((.., Select::FromLast { stop: 9, step: 1 })).map(drop);
     assert_eq!(beyond, Err(Error::RowIndex { index: 3, row: vec![0], axis: 1, items: 3 }));
+    assert_eq!(r.view().select((.., Select::last())).unwrap().to_vec(), Ok(vec![3, 4]));
+    assert_eq!(r.view().select((Select::last(),)).unwrap().to_vec(), Ok(vec![4]));
+    let before = r.view().select((.., Select::from_last(1))).map(drop);
+    assert_eq!(before, Err(Error::RowIndex { index: -1, row: vec![1], axis: 1, items: 1 }));
 }
 
 /// What is evaluated lies in row-major order, wherever a call has its core axes.
