@@ -22,7 +22,7 @@ use crate::kernel::{Cursor, Dest, Fault, PART, Place, Stop, Tile};
 use crate::map::AddressMap;
 use crate::memory::{AlignedVec, refill};
 use crate::shape::Shape;
-use crate::storage::{Reader, Sparse};
+use crate::storage::{Reader, Sparse, read_steps};
 use crate::tensor::Tensor;
 use std::fmt;
 use std::sync::Arc;
@@ -269,7 +269,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
                 if step == 0 {
                     out.fill(self.storage.try_read(base as usize).map_err(failed)?);
                 } else {
-                    self.storage.read_run(base as usize, step, out).map_err(failed)?;
+                    read_steps(&*self.storage, base as usize, step, out).map_err(failed)?;
                 }
                 continue;
             }
@@ -310,9 +310,10 @@ fn direct<T>(slice: &[T], place: &Place<'_>, [rows, columns]: [usize; 2]) -> Opt
     inside.then_some(Bound::Direct { base: base as usize, stride })
 }
 
-/// Whether each row of a tile begins where the one before ends.
+/// Whether each row of a tile begins where the one before ends, in either direction.
 fn follow(place: &Place<'_>, rows: usize, columns: usize) -> bool {
-    rows == 1 || (place.columns.is(1) && place.rows.is(columns as isize))
+    let on = |step| place.columns.is(step) && place.rows.is(step * columns as isize);
+    rows == 1 || on(1) || on(-1)
 }
 
 impl<T: Copy + Send + Sync> Cursor for LeafCursor<'_, T> {

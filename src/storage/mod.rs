@@ -61,7 +61,7 @@ use crate::memory::try_with_capacity;
 ///   0; `out` may be empty. A run of step 1 is up to 2^18 elements long: it may include elements that are not
 ///   needed, as many as are at most. If it fails, it is asked again without them.
 /// - [`Self::read_run`], where a view reads in order: for 2^14 elements or more at a time, fewer if they are
-///   large, or for a row if rows do not follow one another. Where the view is flipped, the step is negative.
+///   large, or for a row if rows do not follow one another. Where the view is flipped, a step of more than 1 is negative.
 /// - [`Self::read_at`]: for ascending addresses, unless a list of the caller's gives the order.
 /// - [`Self::try_read`]: for single elements, and after a failure for those of a box, to find the first that
 ///   fails.
@@ -133,7 +133,7 @@ pub trait Reader: Send + Sync {
 
     /// Reads `start, start + step, ..` into `out`. The default copies them from [`Self::as_slice`] if they are
     /// there, and otherwise does what [`read_each`] does, which may serve for steps that have no faster way. The step is
-    /// never 0; it is 1 but for views that are flipped (-1) or have steps.
+    /// never 0; it is 1 but for views that have steps, of which those of flipped axes are negative.
     ///
     /// # Errors
     ///
@@ -176,7 +176,7 @@ pub trait Reader: Send + Sync {
             let (now, later) = out.split_at_mut(count.min(out.len()));
             match now {
                 [slot] => *slot = self.try_read(start)?,
-                run => self.read_run(start, step, run)?,
+                run => read_steps(self, start, step, run)?,
             }
             (addresses, out) = (&addresses[count..], later);
         }
@@ -345,6 +345,19 @@ pub fn write_each<W: Writer + ?Sized>(
         storage.try_write(stepped(start, step, k), value)?;
     }
     Ok(())
+}
+
+/// [`Reader::read_run`], forward where the step is -1: what has a faster way at all has it for that.
+pub(crate) fn read_steps<R: Reader + ?Sized>(
+    storage: &R,
+    start: usize,
+    step: isize,
+    out: &mut [R::Elem],
+) -> Result<(), StorageError> {
+    match start.checked_add(1).and_then(|end| end.checked_sub(out.len())) {
+        Some(first) if step == -1 => storage.read_run(first, 1, out).map(|()| out.reverse()),
+        _ => storage.read_run(start, step, out),
+    }
 }
 
 /// Number `k` of `start, start + step, ..`.

@@ -6,7 +6,9 @@ use super::Tensor;
 use crate::error::StorageError;
 use crate::map::{AddressMap, Pattern};
 use crate::memory::try_with_capacity;
-use crate::storage::{Blocks, Reader, Section, Stored, check_address, stepped, translate};
+use crate::storage::{
+    Blocks, Reader, Section, Stored, check_address, read_steps, stepped, translate,
+};
 use part::Part;
 
 /// The elements of a tensor in row-major order, as storage for another one.
@@ -66,7 +68,7 @@ impl<S: Reader> Flat<S> {
             let stride = along.wrapping_mul(step);
             let read = match stride {
                 0 => self.storage.try_read(address).map(|element| now.fill(element)),
-                _ => self.storage.read_run(address, stride, now),
+                _ => read_steps(&self.storage, address, stride, now),
             };
             read.map_err(|error| {
                 let distance = error.address.wrapping_sub(address) as isize;

@@ -215,15 +215,8 @@ impl<S: Reader> Reader for Padded<S> {
     }
 
     fn read_run(&self, start: usize, step: isize, out: &mut [S::Elem]) -> Result<(), StorageError> {
-        match step {
-            1 => {}
-            // The run the other way.
-            -1 if start.checked_add(1) >= Some(out.len()) => {
-                self.read_run(start + 1 - out.len(), 1, out)?;
-                out.reverse();
-                return Ok(());
-            }
-            _ => return self.gather(|k| stepped(start, step, k), out),
+        if step != 1 {
+            return self.gather(|k| stepped(start, step, k), out);
         }
         let (mut address, mut rest) = (start, out);
         while !rest.is_empty() {

@@ -62,6 +62,16 @@ pub mod states {
 /// Medians and quantiles are no folds: those of windows are of a view,
 /// `t.view().windows(axis, n)?.median(t.rank())`, see [`Lanes::median`](crate::lanes::Lanes::median).
 ///
+/// All windows are computed, whatever is taken of the results. Those of every so many elements alone are of a view as well:
+///
+/// ```
+/// use lensor::prelude::*;
+/// let t = Tensor::from((0..10).collect::<Vec<_>>());
+/// let sums = t.windows(0, 4)?.select((Select::every(3),))?.sum(1);
+/// assert_eq!(sums.to_vec()?, [6, 18, 30]);
+/// # Ok::<(), Error>(())
+/// ```
+///
 /// # Errors
 ///
 /// When they are computed, all of them report [`Error::Axis`] if the axis does not exist, [`Error::Window`] if the window

@@ -92,7 +92,9 @@ impl<R: Reader> Stored for Concat<R> {
             let own = self.entries_of(which).filter(|own| ordinal < own.count())?;
             let mut address = [0];
             let found = own.entries(ordinal, &mut address, &mut [own.fill()]);
-            (found > 0).then(|| address[0] / self.columns(which).len().max(1))
+            let row = address[0] / self.columns(which).len().max(1);
+            // What lies is left out.
+            (found > 0 && row < self.rows).then_some(row)
         };
         let next = |which: usize, ordinal| Some(Reverse((row_of(which, ordinal)?, which, ordinal)));
         let firsts =

@@ -1,5 +1,6 @@
 //! Sparse tensors one after another are sparse: their entries, by themselves, under views and in expressions.
 
+use lensor::Stored;
 use lensor::conformance::check_reader;
 use lensor::dtype::SameBits;
 use lensor::prelude::*;
@@ -99,6 +100,55 @@ fn rows_without_entries_cost_nothing() {
     let ranks: usize = (0..20_000).map(|k| many.storage().stored().unwrap().rank(4 * k)).sum();
     assert_eq!(ranks, 20_000 * 19_999 / 2);
     assert_eq!(entries(&many.max(0).eval_sparse().unwrap()), [(2, 5)]);
+}
+
+/// Entries where there is no element, and none where some were promised.
+#[test]
+fn parts_that_lie_are_an_error_or_wrong() {
+    struct Liar(Vec<usize>);
+    impl Reader for Liar {
+        type Elem = i32;
+        fn len(&self) -> usize {
+            6
+        }
+        fn read(&self, _: usize) -> i32 {
+            0
+        }
+        fn stored(&self) -> Option<&dyn Stored<Elem = i32>> {
+            Some(self)
+        }
+    }
+    impl Stored for Liar {
+        type Elem = i32;
+        fn fill(&self) -> i32 {
+            0
+        }
+        fn count(&self) -> usize {
+            3
+        }
+        fn rank(&self, address: usize) -> usize {
+            if address < 6 { address / 2 } else { 3 }
+        }
+        fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [i32]) -> usize {
+            let entries =
+                self.0[from.min(self.0.len())..].iter().zip(addresses.iter_mut().zip(values));
+            entries.map(|(&own, (address, value))| (*address, *value) = (own, 1)).count()
+        }
+    }
+    for entries in
+        [vec![], vec![1], vec![1, 3, usize::MAX], vec![usize::MAX; 3], vec![5, 3, 1], vec![0; 9]]
+    {
+        for axis in 0..2 {
+            let part = || Tensor::new([3, 2], Liar(entries.clone())).unwrap();
+            let joined = concat(axis, [part(), part()]).unwrap();
+            let doubled = (&joined * 2).eval_sparse();
+            assert!(
+                doubled.is_ok() || matches!(doubled, Err(Error::InvalidSparse { .. })),
+                "{doubled:?}"
+            );
+            joined.sum(axis).eval().map(drop).unwrap_or_default();
+        }
+    }
 }
 
 /// What is one fill value is told for numbers, `bool` and `char`, bit by bit but for NaN.
