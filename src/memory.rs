@@ -121,6 +121,15 @@ pub(crate) fn refill<T>(out: &mut Vec<T>, items: impl ExactSizeIterator<Item = T
     Ok(())
 }
 
+/// Gives back room for more than twice the elements, if there is memory to move them.
+pub(crate) fn shrink<T: Copy>(out: &mut Vec<T>) {
+    if out.capacity() / 2 > out.len()
+        && let Ok(exact) = list(out.iter().copied())
+    {
+        *out = exact;
+    }
+}
+
 /// Appends elements to a vector that may have to grow.
 pub(crate) fn append<T: Clone>(out: &mut Vec<T>, more: &[T]) -> Result<()> {
     try_reserve(out, more.len())?;

@@ -4,7 +4,7 @@ use crate::compute::{Compute, Deferred};
 use crate::dtype::SameBits;
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy};
-use crate::storage::{Reader, Sparse};
+use crate::storage::{Reader, Sparse, prune};
 use crate::tensor::Tensor;
 
 impl<E: Expr<Elem: SameBits>> Lazy<E> {
@@ -32,15 +32,14 @@ impl<E: Expr<Elem: SameBits>> Lazy<E> {
             self.assign_to(&mut out)?;
             return Ok(out);
         }
-        let (map, mut storage) = self.eval_sparse()?.into_parts();
+        let (map, storage) = self.eval_sparse()?.into_parts();
         if !storage.fill().same_bits(fill) && storage.stored_len() < storage.len() {
             let (stored, dense) = (storage.stored_len(), storage.len());
             return Err(Error::WouldDensify { stored, dense });
         }
-        let (len, _, addresses, values) = storage.into_parts();
-        storage = Sparse::of_sorted(len, fill, addresses, values);
-        storage.prune();
-        Ok(Tensor::from_parts(map, storage))
+        let (len, _, mut addresses, mut values) = storage.into_parts();
+        prune(&mut addresses, &mut values, fill);
+        Ok(Tensor::from_parts(map, Sparse::of_sorted(len, fill, addresses, values)))
     }
 }
 

@@ -34,7 +34,7 @@ pub use held::Held;
 pub use mapped::{Mapped, MappedMut, SharedMap};
 pub(crate) use sides::{MOST_STARTS, Reshaped, joined_starts};
 pub use sparse::{Duplicates, Sparse};
-pub(crate) use sparse::{sort_entries, sort_pairs};
+pub(crate) use sparse::{prune, sort_entries, sort_pairs};
 pub(crate) use stored::Section;
 pub use stored::{Stored, StoredMut};
 pub(crate) use stream::{Checked, fill};

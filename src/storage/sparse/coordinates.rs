@@ -80,7 +80,7 @@ impl<T: Copy> Sparse<T> {
             addresses.truncate(kept);
             values.truncate(kept);
         }
-        Ok(Self::of_sorted(len, fill, addresses, values))
+        Ok(Self { len, fill, addresses, values })
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) use sort::{is_ascending, sort_entries, sort_pairs};
 
 use crate::dtype::SameBits;
 use crate::error::{Error, Result, SparseFlaw};
-use crate::memory::{list, try_with_capacity};
+use crate::memory::{list, shrink, try_with_capacity};
 use std::ops::Range;
 
 /// Storage of which most elements equal one fill value.
@@ -105,13 +105,7 @@ impl<T> Sparse<T> {
             let (at, what) = (addresses.len() - 1, SparseFlaw::Beyond { address, len });
             return Err(Error::InvalidSparse { at, what });
         }
-        Ok(Self::of_sorted(len, fill, addresses, values))
-    }
-
-    /// Storage of entries that the library has put in order. Entries of storage that breaks its promises
-    /// may not be; then reads find wrong values, and nothing worse.
-    pub(crate) fn of_sorted(len: usize, fill: T, addresses: Vec<usize>, values: Vec<T>) -> Self {
-        Self { len, fill, addresses, values }
+        Ok(Self { len, fill, addresses, values })
     }
 
     /// Number of entries.
@@ -157,6 +151,19 @@ impl<T> Sparse<T> {
 }
 
 impl<T: Copy> Sparse<T> {
+    /// Storage of entries that the library has put in order, with room for twice as many at the most. Entries of storage
+    /// that breaks its promises may not be in order; then reads find wrong values, and nothing worse.
+    pub(crate) fn of_sorted(
+        len: usize,
+        fill: T,
+        mut addresses: Vec<usize>,
+        mut values: Vec<T>,
+    ) -> Self {
+        shrink(&mut addresses);
+        shrink(&mut values);
+        Self { len, fill, addresses, values }
+    }
+
     /// Value of every address without an entry.
     pub fn fill(&self) -> T {
         self.fill

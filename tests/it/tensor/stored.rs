@@ -37,6 +37,48 @@ fn stored_entries_are_as_many_as_the_view_shows() {
     check(law as fn(SparseViewed<i8>) -> bool);
 }
 
+/// What is kept of few entries has no room for all that were gone through.
+#[test]
+fn results_have_room_for_twice_their_entries_at_most() {
+    let t = Tensor::new([64, 64], Sparse::from_dense(&[3_u32; 4096], 0).unwrap()).unwrap();
+    let fits = |storage: Sparse<u32>| {
+        let (_, _, addresses, values) = storage.into_parts();
+        addresses.capacity() <= 2 * addresses.len() && values.capacity() <= 2 * values.len()
+    };
+    let columns = t.view().slice(1, ..2).unwrap();
+    let listed = t.view().select((.., [1, 7, 30])).unwrap();
+    for view in [columns, listed] {
+        assert!(fits(view.stored_entries().unwrap().unwrap()));
+        assert!(fits(view.view().lazy().eval_sparse().unwrap().into_storage()));
+        assert!(fits((&view * 2).eval_sparse().unwrap().into_storage()));
+    }
+    assert!(fits((&t * &t * &t * &t).eval_sparse().unwrap().into_storage()));
+    assert!(fits((&t - &t).to_sparse(0).unwrap().into_storage()));
+}
+
+/// Vectors that are given stay as they are, with their room.
+#[test]
+fn storage_keeps_the_room_of_its_vectors() {
+    let vectors = || {
+        let (mut addresses, mut values) = (Vec::with_capacity(100), Vec::with_capacity(100));
+        addresses.push(3);
+        values.push(7);
+        (addresses, values)
+    };
+    let has_room = |storage: Sparse<i32>| {
+        let (_, _, addresses, values) = storage.into_parts();
+        addresses.capacity() >= 100 && values.capacity() >= 100
+    };
+    let (addresses, values) = vectors();
+    assert!(has_room(Sparse::from_sorted(9, 0, addresses, values).unwrap()));
+    let (addresses, values) = vectors();
+    assert!(has_room(Sparse::from_sorted_trusted(9, 0, addresses, values).unwrap()));
+    let (addresses, values) = vectors();
+    assert!(has_room(
+        Sparse::from_coordinates(9, 0, addresses, values, Duplicates::sum()).unwrap()
+    ));
+}
+
 /// Reading element by element agrees with the dense copy as well.
 #[test]
 fn a_view_of_sparse_storage_reads_as_its_dense_copy() {
