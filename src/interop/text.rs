@@ -6,6 +6,7 @@ use crate::memory::text;
 use crate::shape::Shape;
 use crate::storage::{Checked, Duplicates, Reader, Sparse};
 use crate::tensor::Tensor;
+use crate::tensor::stored::{Entries, entries_of};
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -133,15 +134,16 @@ pub(super) fn sparse<T: TextElement>(
     Tensor::new(shape, Sparse::from_coordinates(count, T::ZERO, addresses, values, merge)?)
 }
 
-/// The stored entries of a tensor, as files list them: those of which all others are zero.
-pub(super) fn entries<S: Reader<Elem: SameBits>>(
-    tensor: &Tensor<S>,
+/// The stored entries of a tensor, as files list them: those of which all others are zero. They are borrowed where they
+/// lie in memory in row-major order.
+pub(super) fn entries<'t, S: Reader<Elem: SameBits>>(
+    tensor: &'t Tensor<S>,
     what: &'static str,
     zero: S::Elem,
-) -> Result<Sparse<S::Elem>> {
-    let entries = tensor.stored_entries()?.ok_or(Error::NotSparse { what, argument: 1 })?;
-    if entries.fill().same_bits(zero) {
-        Ok(entries)
+) -> Result<Entries<'t, S::Elem>> {
+    let stored = tensor.storage().stored().ok_or(Error::NotSparse { what, argument: 1 })?;
+    if stored.fill().same_bits(zero) {
+        entries_of(tensor.address_map(), stored)
     } else {
         Err(Error::FillNotZero { what, argument: 1 })
     }

@@ -164,7 +164,7 @@ where
     let shape = tensor.shape();
     let entries = entries(tensor, "a .tns file", S::Elem::ZERO)?;
     let mut text = TextWriter::new(sink)?;
-    for (position, value) in entries.iter() {
+    for (&position, &value) in entries.positions.iter().zip(&*entries.values) {
         for digit in shape.unravel(position) {
             text.push(format_args!("{} ", digit + 1));
         }

@@ -1,6 +1,6 @@
 //! Text files.
 
-use super::{FEW as COUNT, FEW_SIDE as SIDE, every_shortage, square_of};
+use super::{FEW as COUNT, FEW_SIDE as SIDE, every_shortage, short_of_memory, square_of};
 use lensor::interop::{mtx, tns};
 use lensor::prelude::*;
 use lensor::storage::Sparse;
@@ -20,6 +20,9 @@ pub(crate) fn files() {
     every_shortage("tns write crossed", 1, || {
         tns::write(std::io::sink(), &sparse.view().transpose([1, 0])?)
     });
+    // Entries in order are not copied: there is memory for one block of text and no more.
+    short_of_memory(1, false, || mtx::write(std::io::sink(), &sparse)).unwrap();
+    short_of_memory(1, false, || tns::write(std::io::sink(), &sparse)).unwrap();
     let parts = |t: Tensor<Sparse<u64>>| t.into_storage().into_parts();
     let mut file = Vec::new();
     mtx::write(&mut file, &sparse).unwrap();

@@ -8,9 +8,9 @@ use crate::expr::{IntoExpr, Lazy, for_each_piece};
 use crate::interop::file;
 use crate::interop::matrix::matrix_extents;
 use crate::interop::text::{TextWriter, entries};
-use crate::memory::try_reserve_exact;
-use crate::storage::{Reader, Sparse};
+use crate::storage::Reader;
 use crate::tensor::Tensor;
+use crate::tensor::stored::Entries;
 use std::io::Write;
 use std::path::Path;
 
@@ -102,11 +102,14 @@ where
         return Err(Error::ElementType { expected, found: S::Elem::DTYPE.name().into() });
     }
     let entries = entries(matrix, "a coordinate file", S::Elem::ZERO)?;
-    let listed = listed(&entries, extents, symmetry)?;
+    if symmetry != Symmetry::General {
+        check_symmetry(&entries, extents, symmetry)?;
+    }
+    let listed = || listed(&entries, extents[1], symmetry);
     let mut text = TextWriter::new(sink)?;
     text.push(banner(Format::Coordinate, field, symmetry));
-    text.push(format_args!("{} {} {}\n", extents[0], extents[1], listed.len()));
-    for ([row, column], value) in listed {
+    text.push(format_args!("{} {} {}\n", extents[0], extents[1], listed().count()));
+    for ([row, column], value) in listed() {
         text.push(format_args!("{} {}", row + 1, column + 1));
         if field != Field::Pattern {
             text.push(' ');
@@ -117,32 +120,41 @@ where
     text.finish()
 }
 
-/// The entries that a file with this symmetry lists.
-fn listed<T: FileElement>(
-    entries: &Sparse<T>,
+/// Refuses entries that do not have this symmetry.
+fn check_symmetry<T: FileElement>(
+    entries: &Entries<'_, T>,
     [rows, columns]: [usize; 2],
     symmetry: Symmetry,
-) -> Result<Vec<([usize; 2], T)>> {
-    let mut listed = Vec::new();
-    let asymmetric = |index| Error::Asymmetric { symmetry: symmetry.word(), index };
-    if symmetry != Symmetry::General && rows != columns {
-        return Err(asymmetric(if rows < columns { [0, rows] } else { [columns, 0] }));
+) -> Result<()> {
+    let asymmetric = |index| Err(Error::Asymmetric { symmetry: symmetry.word(), index });
+    if rows != columns {
+        return asymmetric(if rows < columns { [0, rows] } else { [columns, 0] });
     }
-    try_reserve_exact(&mut listed, entries.stored_len())?;
-    for (address, value) in entries.iter() {
-        let (row, column) = (address / columns, address % columns);
-        if symmetry != Symmetry::General {
-            let mirror = entries.get(column * columns + row).unwrap_or(T::ZERO);
-            // What has no opposite has no place in such a matrix, nor has anything but 0 on its diagonal.
-            let skew = symmetry == Symmetry::SkewSymmetric;
-            if skew && !has_opposite(value) {
-                return Err(asymmetric([row, column]));
-            }
-            let image = if skew && row == column { T::ZERO } else { image(symmetry, value) };
-            if mirror != image && !mirror.same_bits(image) {
-                return Err(asymmetric([row, column]));
-            }
+    let (positions, values) = (&*entries.positions, &*entries.values);
+    for (&position, &value) in positions.iter().zip(values) {
+        let (row, column) = (position / columns, position % columns);
+        let mirror = positions.binary_search(&(column * columns + row));
+        let mirror = mirror.map_or(T::ZERO, |ordinal| values[ordinal]);
+        // What has no opposite has no place in such a matrix, nor has anything but 0 on its diagonal.
+        let skew = symmetry == Symmetry::SkewSymmetric;
+        let image = if skew && row == column { T::ZERO } else { image(symmetry, value) };
+        let same = mirror == image || mirror.same_bits(image);
+        if skew && !has_opposite(value) || !same {
+            return asymmetric([row, column]);
         }
+    }
+    Ok(())
+}
+
+/// The entries that a file with this symmetry lists.
+fn listed<T: FileElement>(
+    entries: &Entries<'_, T>,
+    columns: usize,
+    symmetry: Symmetry,
+) -> impl Iterator<Item = ([usize; 2], T)> {
+    let all = entries.positions.iter().zip(&*entries.values);
+    let all = all.map(move |(position, &value)| ([position / columns, position % columns], value));
+    all.filter(move |&([row, column], value)| {
         let below = match symmetry {
             Symmetry::General => true,
             Symmetry::SkewSymmetric => row > column,
@@ -150,11 +162,8 @@ fn listed<T: FileElement>(
         };
         // A pattern has no word for an entry that is false.
         let is_false = Field::of::<T>() == Field::Pattern && value == T::ZERO;
-        if below && !is_false {
-            listed.push(([row, column], value));
-        }
-    }
-    Ok(listed)
+        below && !is_false
+    })
 }
 
 /// Writes a sparse matrix with a symmetry to a new file, as [`save`] does.

@@ -12,6 +12,7 @@ use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse};
 use crate::tensor::Tensor;
+use crate::tensor::stored::Entries;
 use std::io::{Read, Seek, Write};
 
 /// Most bytes of the entry that names the kind of a matrix.
@@ -154,8 +155,8 @@ impl<W: Write + Seek> Writer<W> {
     {
         let shape = t.shape();
         let [rows, columns] = matrix_extents(&shape)?;
-        let (_, _, addresses, values) =
-            text::entries(t, "a matrix of SciPy", S::Elem::ZERO)?.into_parts();
+        let Entries { positions: addresses, values } =
+            text::entries(t, "a matrix of SciPy", S::Elem::ZERO)?;
         let by_rows = rows <= ROWS.max(addresses.len().saturating_mul(ROWS_PER_ENTRY));
         let (kind, inner, outer) = match by_rows {
             true => ("csr", "indices", "indptr"),
@@ -172,7 +173,7 @@ impl<W: Write + Seek> Writer<W> {
         let kind = kind_file(kind);
         self.entry("format", kind.len() as u64, |sink| Ok(sink.write_all(&kind)?))?;
         self.add("shape", Tensor::from(vec![rows as i64, columns as i64]))?;
-        self.add("data", Tensor::from(values))?;
+        self.add("data", Tensor::from(&*values))?;
         self.add(inner, Tensor::from(column_of))?;
         self.add(outer, Tensor::from(row_of))
     }

@@ -29,7 +29,7 @@ use crate::dtype::{Arithmetic, SameBits};
 use crate::error::{Error, Result, StorageError};
 use crate::interop::matrix::matrix_extents;
 use crate::interop::text::entries;
-use crate::memory::{list, try_with_capacity};
+use crate::memory::{list, owned, try_with_capacity};
 use crate::storage::{Duplicates, Reader, Sparse};
 use crate::tensor::Tensor;
 use ::sprs::{CsMat, SpIndex, TriMat, TriMatBase};
@@ -155,9 +155,9 @@ where
 {
     let extents = matrix_extents(&t.shape())?;
     let entries = entries(t, "a matrix of sprs", S::Elem::zero())?;
+    let (addresses, values) = (owned(entries.positions)?, owned(entries.values)?);
     // The storage may be somebody's, and its entries in any order: sprs is to get none such.
-    let (len, fill, addresses, values) = entries.into_parts();
-    Ok((extents, Sparse::from_sorted(len, fill, addresses, values)?))
+    Ok((extents, Sparse::from_sorted(t.len(), S::Elem::zero(), addresses, values)?))
 }
 
 /// Pointers, indices and values of lines that follow one another.
