@@ -200,6 +200,8 @@ struct BlockDigits<'n> {
     /// What the outer axes contribute: nothing if they do not visit the block, several sums if some of
     /// them list positions repeatedly.
     bases: Vec<Base>,
+    /// Memory for those with one axis more.
+    sums: Vec<Base>,
     /// Whether there was memory for them.
     result: Result<()>,
 }
@@ -211,8 +213,8 @@ impl<'n> BlockDigits<'n> {
             Some((inner, outer)) => (inner.clone(), outer),
             None => (point, &[][..]),
         };
-        let bases = Vec::new();
-        Self { nested, key, outer, inner, block: 0..0, position: 0, end: 0, bases, result: Ok(()) }
+        let (bases, sums, result) = (Vec::new(), Vec::new(), Ok(()));
+        Self { nested, key, outer, inner, block: 0..0, position: 0, end: 0, bases, sums, result }
     }
 
     /// Calls `visit` with the entries of every block that is reached: their ordinals, the address of the
@@ -283,18 +285,19 @@ impl<'n> BlockDigits<'n> {
             }
             rest %= level.stride;
             end = end.min(address.saturating_add(level.stride - rest));
-            let (ways, mut sums) = (level.most_digits(self.position), Vec::new());
-            self.result = try_reserve_exact(&mut sums, ways.saturating_mul(self.bases.len()));
+            let ways = level.most_digits(self.position).saturating_mul(self.bases.len());
+            self.sums.clear();
+            self.result = try_reserve_exact(&mut self.sums, ways);
             if self.result.is_err() {
                 return;
             }
             level.for_each_digit(self.position, |digit| {
-                sums.extend(self.bases.iter().map(|base| Base {
+                self.sums.extend(self.bases.iter().map(|base| Base {
                     position: base.position + digit * level.weight,
                     key: base.key + digit * (level.weight / self.key),
                 }));
             });
-            self.bases = sums;
+            std::mem::swap(&mut self.bases, &mut self.sums);
         }
         self.block = address - rest.min(address)..end;
     }
