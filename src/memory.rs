@@ -4,6 +4,7 @@
 use crate::error::{Error, Result};
 use bytemuck::Zeroable;
 use bytemuck::allocation::try_zeroed_vec;
+use smallvec::SmallVec;
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
 
@@ -109,6 +110,25 @@ pub(crate) fn defaults<T: Copy + Default + 'static>(count: usize) -> Result<Vec<
 /// A vector of what an iterator gives.
 pub(crate) fn list<T>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
     let mut out = try_with_capacity(items.len())?;
+    out.extend(items);
+    Ok(out)
+}
+
+/// Room for `more` elements in a list that begins on the stack, or an error where others abort.
+pub(crate) fn try_reserve_short<T, const N: usize>(
+    out: &mut SmallVec<[T; N]>,
+    more: usize,
+) -> Result<()> {
+    let bytes = out.len().saturating_add(more).saturating_mul(size_of::<T>());
+    out.try_reserve_exact(more).map_err(|_| Error::OutOfMemory { bytes })
+}
+
+/// A list of what an iterator gives, on the stack if it is short.
+pub(crate) fn short_list<T, const N: usize>(
+    items: impl ExactSizeIterator<Item = T>,
+) -> Result<SmallVec<[T; N]>> {
+    let mut out = SmallVec::new();
+    try_reserve_short(&mut out, items.len())?;
     out.extend(items);
     Ok(out)
 }

@@ -4,7 +4,8 @@ use super::{Called, named};
 use crate::dtype::Real;
 use crate::error::Result;
 use crate::gufunc::{Core, CoreMut, Elementary, Gufunc};
-use crate::memory::list;
+use crate::memory::try_reserve_short;
+use smallvec::SmallVec;
 use std::array::from_fn;
 
 /// Points whose distances are computed side by side.
@@ -47,7 +48,8 @@ impl<T: Real + Default + 'static> Elementary<[T; 2], [T; 1]> for CDist {
         let (&[m, d], &[n, _]) = (a.shape(), b.shape()) else {
             return Err("cores of points".into());
         };
-        let columns = by_columns(&b, n, d)?;
+        let mut columns = Columns::new();
+        put(&b, n, d, &mut columns)?;
         for (k, row) in out.chunks_exact_mut(n.max(1)).take(m).enumerate() {
             distances(&a[k * d..(k + 1) * d], &columns, n, 0, row);
         }
@@ -61,7 +63,8 @@ impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for PDist {
     #[inline(always)]
     fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let &[n, d] = a.shape() else { return Err("cores of points".into()) };
-        let columns = by_columns(&a, n, d)?;
+        let mut columns = Columns::new();
+        put(&a, n, d, &mut columns)?;
         let mut rest = &mut *out;
         for k in 0..n.saturating_sub(1) {
             let (row, later) = rest.split_at_mut(n - 1 - k);
@@ -72,10 +75,15 @@ impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for PDist {
     }
 }
 
-/// The coordinates of points one after another.
+/// The coordinates of points one after another: few of them on the stack.
+type Columns<T> = SmallVec<[T; 64]>;
+
+/// Puts points into columns.
 #[inline(always)]
-fn by_columns<T: Real>(points: &[T], n: usize, d: usize) -> Result<Vec<T>> {
-    list((0..n * d).map(|k| points[k % n * d + k / n]))
+fn put<T: Real>(points: &[T], n: usize, d: usize, columns: &mut Columns<T>) -> Result<()> {
+    try_reserve_short(columns, n * d)?;
+    columns.extend((0..n * d).map(|k| points[k % n * d + k / n]));
+    Ok(())
 }
 
 /// Distances of a point to those from number `first` on.

@@ -7,6 +7,10 @@
 //! algorithm. Columns that would all but vanish so are scaled as well.
 
 use crate::dtype::Real;
+use smallvec::SmallVec;
+
+/// Memory for an elimination: on the stack up to 8 x 8.
+pub(super) type Scratch<T> = SmallVec<[T; 80]>;
 
 /// A matrix without an inverse: elimination met a pivot of exactly 0.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
@@ -61,7 +65,7 @@ fn scaled(mut x: f64, exponent: i64) -> f64 {
 /// Afterwards `scratch` holds the n x n scaled elements, then the n factors, then the exponents of the powers of two that
 /// columns are scaled by as well, if some are.
 #[inline(always)]
-fn load_scaled<T: Real>(n: usize, a: &[T], scratch: &mut Vec<T>) {
+fn load_scaled<T: Real>(n: usize, a: &[T], scratch: &mut Scratch<T>) {
     scratch.clear();
     scratch.extend_from_slice(&a[..n * n]);
     scratch.resize(n * n + n, T::one());
@@ -90,7 +94,7 @@ fn load_scaled<T: Real>(n: usize, a: &[T], scratch: &mut Vec<T>) {
 
 /// Scales columns of which the row factors leave too little: both factors at once, from the elements as they were.
 #[cold]
-fn scale_columns<T: Real>(n: usize, a: &[T], limit: i32, scratch: &mut Vec<T>) {
+fn scale_columns<T: Real>(n: usize, a: &[T], limit: i32, scratch: &mut Scratch<T>) {
     if !a[..n * n].iter().all(|x| x.is_finite()) {
         return;
     }
@@ -214,7 +218,7 @@ fn singular<T: Real>(a: &[T], out: &mut [T]) -> Result<(), Singular> {
 /// Determinant by elimination, for `n` of at least 1. The product of pivots keeps its exponent
 /// apart, so that only the result itself overflows or underflows.
 #[inline(always)]
-pub(super) fn det_by_lu<T: Real>(n: usize, a: &[T], scratch: &mut Vec<T>) -> T {
+pub(super) fn det_by_lu<T: Real>(n: usize, a: &[T], scratch: &mut Scratch<T>) -> T {
     load_scaled(n, a, scratch);
     let (rows, factors) = scratch.split_at_mut(n * n);
     let (mut product, mut shift) = (0.0, 0);
@@ -243,7 +247,7 @@ pub(super) fn inv_by_lu<T: Real>(
     n: usize,
     a: &[T],
     out: &mut [T],
-    scratch: &mut Vec<T>,
+    scratch: &mut Scratch<T>,
 ) -> Result<(), Singular> {
     load_scaled(n, a, scratch);
     let (rows, factors) = scratch.split_at_mut(n * n);
@@ -296,7 +300,7 @@ pub(super) fn solve<T: Real>(
     a: &[T],
     b: &[T],
     out: &mut [T],
-    scratch: &mut Vec<T>,
+    scratch: &mut Scratch<T>,
 ) -> Result<(), Singular> {
     match (n, k) {
         (0, _) => Ok(()),
@@ -316,7 +320,7 @@ fn solve_sized<T: Real>(
     a: &[T],
     b: &[T],
     out: &mut [T],
-    scratch: &mut Vec<T>,
+    scratch: &mut Scratch<T>,
 ) -> Result<(), Singular> {
     load_scaled(n, a, scratch);
     let (rows, all) = scratch.split_at_mut(n * n);

@@ -1,12 +1,12 @@
 //! Determinants, inverses and solutions of square matrices.
 
-use super::matrix::{det_several, inv as inverse, solve as solution};
+use super::matrix::{Scratch, det_several, inv as inverse, solve as solution};
 use super::{Called, named};
 use crate::dtype::Real;
 use crate::gufunc::elementary::one_by_one;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
 use crate::kernel::{Kernel, dispatch};
-use crate::memory::try_reserve_exact;
+use crate::memory::try_reserve_short;
 
 ready! {
     /// Determinants, `(n,n)->()`: by a formula up to 4 x 4 where its result is known to lie within `8 n^2` units in the
@@ -58,7 +58,9 @@ impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for Det {
 
     fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let n = a.shape().first().copied().unwrap_or(0);
-        det_several(n, &a, 0, &mut out, &mut scratch(n)?);
+        let mut scratch = Scratch::new();
+        reserve(&mut scratch, n)?;
+        det_several(n, &a, 0, &mut out, &mut scratch);
         Ok(())
     }
 
@@ -68,10 +70,8 @@ impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for Det {
 }
 
 /// Memory for an elimination.
-fn scratch<T>(n: usize) -> Result<Vec<T>, ElementaryError> {
-    let mut scratch = Vec::new();
-    try_reserve_exact(&mut scratch, n.saturating_mul(n).saturating_add(n))?;
-    Ok(scratch)
+fn reserve<T>(scratch: &mut Scratch<T>, n: usize) -> Result<(), ElementaryError> {
+    Ok(try_reserve_short(scratch, n.saturating_mul(n.saturating_add(2)))?)
 }
 
 /// Determinants one after another.
@@ -87,7 +87,8 @@ impl<T: Real + Default + 'static> Kernel for Determinants<'_, '_, T> {
             return one_by_one(&Det, args);
         }
         let (count, n, [a]) = (args.len(), args.dimensions[1], args.inputs);
-        let mut scratch = scratch(n).map_err(|error| (0, error))?;
+        let mut scratch = Scratch::new();
+        reserve(&mut scratch, n).map_err(|error| (0, error))?;
         let (start, step) = (args.offset(0), args.steps[0]);
         if let (Ok(step), Some(a)) = (usize::try_from(step), a.get(start..)) {
             det_several(n, a, step, &mut args.outputs[0][..count], &mut scratch);
@@ -106,7 +107,9 @@ impl<T: Real + Default + 'static> Elementary<[T; 1], [T; 1]> for Inv {
     #[inline(always)]
     fn call(&self, [a]: [Core<'_, T>; 1], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let n = a.shape().first().copied().unwrap_or(0);
-        Ok(inverse(n, &a, &mut out, &mut scratch(n)?)?)
+        let mut scratch = Scratch::new();
+        reserve(&mut scratch, n)?;
+        Ok(inverse(n, &a, &mut out, &mut scratch)?)
     }
 }
 
@@ -114,6 +117,8 @@ impl<T: Real + Default + 'static> Elementary<[T; 2], [T; 1]> for Solve {
     #[inline(always)]
     fn call(&self, [a, b]: [Core<'_, T>; 2], [mut out]: [CoreMut<'_, T>; 1]) -> Called {
         let &[n, k] = b.shape() else { return Err("cores of matrices".into()) };
-        Ok(solution(n, k, &a, &b, &mut out, &mut scratch(n)?)?)
+        let mut scratch = Scratch::new();
+        reserve(&mut scratch, n)?;
+        Ok(solution(n, k, &a, &b, &mut out, &mut scratch)?)
     }
 }

@@ -9,7 +9,7 @@
 use crate::dtype::Real;
 use crate::kernel::prefetch_span;
 
-pub(super) use super::lu::{Singular, solve};
+pub(super) use super::lu::{Scratch, Singular, solve};
 use super::lu::{det_by_lu, inv_by_lu, least_normal};
 
 /// A sum of products and the sum of their magnitudes, which bounds its rounding errors.
@@ -206,7 +206,7 @@ fn square<T: Real, const N: usize>(a: &[T]) -> [[T; N]; N] {
 
 /// Determinant of an N x N matrix, for N from 2 to 4.
 #[inline(never)]
-fn det_of<T: Real, const N: usize>(a: &[T], scratch: &mut Vec<T>) -> T {
+fn det_of<T: Real, const N: usize>(a: &[T], scratch: &mut Scratch<T>) -> T {
     let a = &a[..N * N];
     let (det, accurate) = expand::<T, N>(&square(a));
     // Among integers all operations are exact while they are small.
@@ -225,7 +225,7 @@ fn det_side_by_side<T: Real, const N: usize>(
     a: &[T],
     step: usize,
     out: &mut [T],
-    scratch: &mut Vec<T>,
+    scratch: &mut Scratch<T>,
 ) {
     let zero = T::of_f64(0.0);
     // Elements by their place in the matrix, so that a vector instruction takes those of several.
@@ -274,7 +274,7 @@ pub(super) fn det_several<T: Real>(
     a: &[T],
     step: usize,
     out: &mut [T],
-    scratch: &mut Vec<T>,
+    scratch: &mut Scratch<T>,
 ) {
     match n {
         2 => det_side_by_side::<T, 2>(a, step, out, scratch),
@@ -298,7 +298,7 @@ pub(super) fn det_several<T: Real>(
 fn inv_of<T: Real, const N: usize>(
     a: &[T],
     out: &mut [T],
-    scratch: &mut Vec<T>,
+    scratch: &mut Scratch<T>,
 ) -> Result<(), Singular> {
     let (inverse, accurate) = invert::<T, N>(&square(a));
     if !accurate {
@@ -316,7 +316,7 @@ pub(super) fn inv<T: Real>(
     n: usize,
     a: &[T],
     out: &mut [T],
-    scratch: &mut Vec<T>,
+    scratch: &mut Scratch<T>,
 ) -> Result<(), Singular> {
     match n {
         0 => Ok(()),

@@ -4,9 +4,10 @@ use super::{Called, named};
 use crate::dtype::{Order, Real, Sortable};
 use crate::error::Error;
 use crate::gufunc::{Args, Core, CoreMut, Elementary, ElementaryError, Gufunc};
+use crate::kernel::inner;
 use crate::ops::lanes::{SortOrder, sort_runs};
 use crate::ops::reduce::{ArgMax, ArgMin, Max, Min, Norm, Reducer};
-use crate::ops::scan::scan_run;
+use crate::ops::scan::{Way, scan_rows};
 
 ready! {
     /// The Euclidean norm, `(n)->()`, without overflow or underflow on the way.
@@ -202,15 +203,46 @@ where
     const FILLS: bool = true;
 
     fn call(&self, [a]: [Core<'_, T>; 1], (mut out,): (CoreMut<'_, R::Out>,)) -> Called {
-        match scan_run(&self.0, &a, &mut out) {
-            Err(Error::Overflow { index, .. }) => {
-                Err(format!("result {} does not fit its type", index[0]).into())
+        self.scan(a.len(), [&a[..]].into_iter(), &mut out).map_err(|(_, error)| error)
+    }
+
+    fn run(&self, args: &mut Args<'_, [T; 1], (R::Out,)>) -> Result<(), (usize, ElementaryError)> {
+        let (&[count, len], [a]) = (args.dimensions, args.inputs) else {
+            return Err((0, "cores of vectors".into()));
+        };
+        args.check().map_err(|error| (0, error.into()))?;
+        let (start, step) = (args.offset(0), args.steps[0]);
+        let first = |call: usize| start.wrapping_add_signed(step.wrapping_mul(call as isize));
+        let runs = (0..count).map(|call| a.get(first(call)..).and_then(|run| run.get(..len)));
+        let (out,) = &mut args.outputs;
+        let out = out.get_mut(..count * len).unwrap_or_default();
+        self.scan(len, runs.map(Option::unwrap_or_default), out)
+    }
+}
+
+impl<R> Cumulative<R> {
+    /// Scans runs of this length, whose results lie one after another.
+    fn scan<'d, T: Copy + Send + Sync + 'd>(
+        &self,
+        len: usize,
+        runs: impl Iterator<Item = &'d [T]>,
+        out: &mut [R::Out],
+    ) -> Result<(), (usize, ElementaryError)>
+    where
+        R: Reducer<T>,
+    {
+        let scanned = scan_rows(&self.0, Way::default(), runs, inner::slots(out));
+        scanned.map(drop).map_err(|error| match error {
+            Error::Overflow { index, .. } => {
+                let (call, result) = (index[0] / len, index[0] % len);
+                (call, format!("result {result} does not fit its type").into())
             }
-            Err(Error::NothingLeft { index }) => {
-                Err(format!("there is no result {}", index[0]).into())
+            Error::NothingLeft { index } => {
+                let (call, result) = (index[0] / len, index[0] % len);
+                (call, format!("there is no result {result}").into())
             }
-            done => Ok(done?),
-        }
+            error => (0, error.into()),
+        })
     }
 }
 

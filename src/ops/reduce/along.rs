@@ -7,7 +7,7 @@ use super::tree::{Parts, in_parts};
 use crate::error::Result;
 use crate::expr::{Block, Boxed, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, PART, TILE, threads};
-use crate::memory::{list, try_with_capacity};
+use crate::memory::{short_list, try_with_capacity};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -21,6 +21,9 @@ const KEPT: usize = 4096;
 const KEPT_FAR: usize = 1 << 18;
 /// Fewest lines that are read at once then, if there are as many.
 const WIDE: usize = 256;
+
+/// Where leaves stand among the elements of their results: those of a short row on the stack.
+type Positions = SmallVec<[usize; 8]>;
 
 /// A fold along rows, cut into leaves that are numbered in row-major order.
 pub(super) struct Along<'e, T> {
@@ -221,7 +224,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
                     }
                     runs.iter().zip(row..).try_for_each(|(run, row)| {
                         let positions = self.positions(next + row * step, 1, step)?;
-                        Ok(to.take(&list(run.chunks(self.leaves.leaf))?, &positions)?)
+                        Ok(to
+                            .take(&short_list::<_, 8>(run.chunks(self.leaves.leaf))?, &positions)?)
                     })
                 })?;
                 next += together * step;
@@ -285,7 +289,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             let block = reader.read(line..line + lines, columns)?;
             for row in 0..lines {
                 let leaf = row * per_line + k;
-                let runs = list(block.row(row).chunks(self.leaves.leaf))?;
+                let runs = short_list::<_, 8>(block.row(row).chunks(self.leaves.leaf))?;
                 let positions = self.positions(first + leaf, 1, runs.len())?;
                 to.keep(leaf, 1, &runs, &positions)?;
             }
@@ -353,16 +357,16 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             return to.take_whole(elements, leaf);
         }
         let positions = self.positions(first, 1, elements.len().div_ceil(leaf))?;
-        to.take(&list(elements.chunks(leaf))?, &positions)
+        to.take(&short_list::<_, 8>(elements.chunks(leaf))?, &positions)
     }
 
     /// Where the first elements of leaves stand among those of their results, if that matters: of every `step`-th
     /// leaf from the first on.
-    fn positions(&self, first: usize, step: usize, count: usize) -> Result<Vec<usize>> {
+    fn positions(&self, first: usize, step: usize, count: usize) -> Result<Positions> {
         if !self.needs.positions {
-            return Ok(Vec::new());
+            return Ok(Positions::new());
         }
-        list((0..count).map(|k| {
+        short_list((0..count).map(|k| {
             let leaf = first + k * step;
             let (line, within) = (leaf / self.leaves.per_line, leaf % self.leaves.per_line);
             line % self.leaves.lines * self.leaves.line + within * self.leaves.leaf

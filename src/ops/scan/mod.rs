@@ -17,7 +17,7 @@ mod sweep;
 mod totals;
 
 use slice::scan_together;
-pub(crate) use slice::{Way, scan_rows, scan_run};
+pub(crate) use slice::{Way, scan_rows};
 
 use crate::compute::{Compute, Deferred, reads};
 use crate::error::{Error, Result};

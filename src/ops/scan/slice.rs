@@ -5,7 +5,7 @@ use super::running::{Places, Running};
 use super::{planned, scan_lanes};
 use crate::error::Result;
 use crate::expr::moved;
-use crate::kernel::{self, Filled, Queue, Slots, fill_slots, inner};
+use crate::kernel::{self, Filled, Queue, Slots, fill_slots};
 use crate::memory::refill;
 use crate::ops::along::{Gap, Sweep};
 use crate::ops::reduce::{Reducer, undefined};
@@ -92,13 +92,4 @@ pub(super) fn scan_together<T: Copy, R: Reducer<T>>(
         out.put(queue.results());
         Ok(())
     })
-}
-
-/// [`scan_rows`] of one run.
-pub(crate) fn scan_run<T: Copy + Send + Sync, R: Reducer<T>>(
-    reducer: &R,
-    run: &[T],
-    out: &mut [R::Out],
-) -> Result<()> {
-    scan_rows(reducer, Way::default(), std::iter::once(run), inner::slots(out)).map(drop)
 }

@@ -2,7 +2,7 @@
 
 use crate::expr::Stop;
 use crate::kernel::{self, Kernel, PART};
-use crate::memory::{list, try_reserve_exact};
+use crate::memory::{refill, try_reserve_exact};
 use crate::ops::along::{At, Gap, Job, Lane, LaneRows, States, Sweep, each_lane};
 use crate::ops::reduce::{Pairwise, Reducer, loops};
 use std::ops::{Range, RangeInclusive};
@@ -263,7 +263,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
     }
 
     fn table(&self, table: &mut dyn LaneRows<T>, at: &mut At<'_, '_, T, Self>) -> Result<(), Stop> {
-        let At { memory: Memory { rows: pairs, results, .. }, job, out } = at;
+        let At { memory: Memory { rows: pairs, states: spare, results, .. }, job, out } = at;
         let combine = |states: &mut Vec<R::State>, later: Vec<R::State>| {
             loops::combine_columns(self.reducer, states, later);
         };
@@ -286,7 +286,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                 leaf.extend((start..end).map(|k| panel.row(k - block.start)));
                 let position = start - segment.start;
                 if R::ASSOCIATIVE {
-                    let mut states = Vec::new();
+                    let mut states = std::mem::take(spare);
                     loops::fold_columns(self.reducer, &leaf, position, &mut states)?;
                     pairs.push(states, combine);
                     continue;
@@ -295,7 +295,8 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                     match &mut states {
                         None => {
                             let first = row.iter().map(|&x| self.reducer.first_at(x, position));
-                            states = Some(list(first)?);
+                            refill(spare, first)?;
+                            states = Some(std::mem::take(spare));
                         }
                         Some(states) => {
                             for (state, &x) in states.iter_mut().zip(*row) {
@@ -306,7 +307,11 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                 }
             }
             let gap = match states.or_else(|| pairs.finish(combine)) {
-                Some(states) => self.reducer.emit(states.iter().cloned(), results),
+                Some(states) => {
+                    let gap = self.reducer.emit(states.iter().cloned(), results);
+                    *spare = states;
+                    gap
+                }
                 None => {
                     let empty = self.reducer.empty();
                     self.reducer.emit((0..job.width).filter_map(|_| empty.clone()), results)

@@ -2,10 +2,13 @@
 
 use lensor::StorageError;
 use lensor::expr::Explanation;
-use lensor::gufunc::{Gufunc, cdist, det, inner1d, inv, minmax, normalize, outer, solve, sort};
+use lensor::gufunc::{
+    Gufunc, cdist, cumulative, det, inner1d, inv, minmax, normalize, outer, solve, sort,
+};
 use lensor::lanes::{Side, SortOrder};
 use lensor::linalg::einsum;
 use lensor::prelude::*;
+use lensor::reduce::Sum;
 use lensor::stencil::{Border, Mode};
 use lensor::storage::{Block, BlockMemory, Blocks, BlocksMut, Chunked, Duplicates};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,6 +49,26 @@ fn columns_that_are_small_against_their_rows() {
     let close = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-13 * y.abs();
     let mut pairs = of_scaled.storage().iter().zip(expected.storage());
     assert!(pairs.all(close), "{of_scaled} {expected}");
+}
+
+/// A result that does not exist is told with its call and its place.
+#[test]
+fn running_results_that_do_not_fit() {
+    let t = Tensor::from_nested([[1, 2, 3], [4, i64::MAX, 1], [i64::MAX, 1, 1]]).unwrap();
+    for (t, text) in [
+        (t.view(), "elementary function failed at [1]: result 1 does not fit its type"),
+        (
+            t.view().slice(0, 2..).unwrap(),
+            "elementary function failed at [0]: result 1 does not fit its type",
+        ),
+    ] {
+        let error = cumulative(Sum).call([&t]).eval().unwrap_err();
+        assert_eq!(error.to_string(), text);
+    }
+    let (found,) = cumulative(Sum).call([&t.slice(1, ..1).unwrap()]).eval().unwrap();
+    assert_eq!(found.to_vec().unwrap(), [1, 4, i64::MAX]);
+    let none = Tensor::full([3, 0], 1_i64).unwrap();
+    assert_eq!(cumulative(Sum).call([&none]).eval().unwrap().0.shape(), [3, 0]);
 }
 
 #[test]

@@ -21,6 +21,28 @@ fn largest(kept: &[i64]) -> i64 {
     kept.iter().copied().max().unwrap()
 }
 
+/// Rows of parts of a leaf, and of several leaves.
+#[test]
+fn long_rows_are_filtered_as_lists_are() {
+    let mut random = Random(7);
+    for columns in [16, 17, 64, 65, 130, 511, 512, 513, 1500] {
+        let item = |random: &mut Random| (random.below(50) as i64, random.below(3) == 0);
+        let items: Vec<(i64, bool)> = (0..2 * columns).map(|_| item(&mut random)).collect();
+        let shape = [2, columns];
+        let t = Tensor::from_vec(shape, items.iter().map(|x| x.0).collect()).unwrap();
+        let mask = Tensor::from_vec(shape, items.iter().map(|x| x.1).collect()).unwrap();
+        let sums = t.sum(1).filter(&mask).to_vec().unwrap();
+        let places = t.argmax(1).filter(&mask).to_vec().unwrap();
+        for ((row, sum), place) in items.chunks(columns).zip(sums).zip(places) {
+            assert_eq!(kept(row, 0..columns, |kept| kept.iter().sum()), Some(sum), "{columns}");
+            let most = kept(row, 0..columns, largest).unwrap();
+            assert_eq!(row.iter().position(|x| *x == (most, true)), Some(place), "{columns}");
+        }
+        let none = Tensor::full(shape, false).unwrap();
+        assert_eq!(t.max(1).filter(&none).or(-1).to_vec().unwrap(), [-1, -1]);
+    }
+}
+
 quickcheck! {
     fn what_is_kept_is_folded(seed: u64) -> bool {
         let mut random = Random(seed);

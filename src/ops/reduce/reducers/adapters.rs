@@ -2,6 +2,7 @@
 
 use super::super::reducer::{step_columns, step_run};
 use super::super::{Reducer, Undefined};
+use super::taken::{FEW, fold_taken, keep};
 use crate::dtype::Cast;
 
 /// The methods of a reducer of elements `T` that are those of another one with the same states: all but `finish` and
@@ -187,17 +188,8 @@ pub enum Taken<S> {
 const ROWS: usize = 64;
 const COLUMNS: usize = 16;
 
-/// Elements of a run that are brought together on the stack, and rows that are stepped through.
-const FEW: usize = 16;
+/// Rows that are stepped through.
 const FEW_ROWS: usize = 8;
-
-/// Puts an element behind the `count` that are kept, and says how many these are if it counts: without a branch, which no
-/// processor would predict.
-#[inline(always)]
-fn keep<T>((x, counts): (T, bool), kept: &mut [T], count: usize) -> usize {
-    kept[count] = x;
-    count + usize::from(counts)
-}
 
 /// Reducers of a selection of elements: `take` gives an element and whether it counts, `lone` says whether one
 /// that does not has a result where none does.
@@ -305,36 +297,11 @@ macro_rules! selecting {
             /// The elements that count, side by side, as one run: which ones they are is the same however
             /// the operand lies in memory.
             fn fold(&self, run: &[$item], position: usize) -> Self::State {
-                let in_order = R::POSITIONS || !R::ASSOCIATIVE;
-                if in_order && run.len() <= FEW {
+                if (R::POSITIONS || !R::ASSOCIATIVE) && run.len() <= FEW {
                     return step_run(self, run, position);
                 }
-                let (state, mut count) = (self.first_at(run[0], position), 0);
-                if in_order {
-                    let mut taken = vec![($take(run[0]).0, position); run.len()];
-                    for (k, &x) in run.iter().enumerate() {
-                        let (x, counts) = $take(x);
-                        count = keep(((x, position + k), counts), &mut taken, count);
-                    }
-                    let Some((&(x, at), rest)) = taken[..count].split_first() else { return state };
-                    let mut state = self.0.first_at(x, at);
-                    for &(x, at) in rest {
-                        self.0.step_at(&mut state, x, at);
-                    }
-                    return Taken::Some(state);
-                }
-                let (first, mut many) = ($take(run[0]).0, Vec::new());
-                let mut few = [first; FEW];
-                let taken = if run.len() <= FEW {
-                    &mut few[..]
-                } else {
-                    many.resize(run.len(), first);
-                    &mut many[..]
-                };
-                for &x in run {
-                    count = keep($take(x), taken, count);
-                }
-                if count == 0 { state } else { Taken::Some(self.0.fold(&taken[..count], position)) }
+                let taken = fold_taken(&self.0, run, position, $take);
+                taken.map_or_else(|| self.first_at(run[0], position), Taken::Some)
             }
 
             /// As the default, the elements that count of some columns and rows at a time.

@@ -11,6 +11,7 @@ mod moments;
 mod norms;
 mod products;
 mod sums;
+mod taken;
 mod tuples;
 
 pub use adapters::{Filtered, Mapped, SameType, SkipNan};
