@@ -74,11 +74,17 @@ impl AxisMap {
         }
     }
 
+    /// Whether positions are listed and ascend: they are their own inverse, but for digits.
+    pub(super) fn is_rising_list(&self) -> bool {
+        matches!(&self.pattern, Pattern::Listed(table) if table.ascends())
+    }
+
     /// Whether the pattern visits some position twice, or there is no memory to find that out.
     pub(crate) fn repeats(&self) -> bool {
         match &self.pattern {
             Pattern::Linear => false,
             Pattern::Cyclic { period, .. } => self.extent > *period,
+            Pattern::Listed(_) if self.is_rising_list() => false,
             Pattern::Listed(table) => table
                 .invert()
                 .map_or(true, |pairs| pairs.windows(2).any(|pair| pair[0].0 == pair[1].0)),
@@ -312,8 +318,8 @@ fn normal_table(mut stride: i128, table: Table) -> Result<Normal> {
     let table = match common {
         1 if !mirrored && lowest == 0 => table,
         // Without a division.
-        1 => listed(positions.iter().map(|position| position.abs_diff(zero)))?,
-        _ => listed(positions.iter().map(|&position| reduced(position)))?,
+        1 => table.mapped(|position| position.abs_diff(zero))?,
+        _ => table.mapped(reduced)?,
     };
     Ok((AxisMap { extent, stride: stride as isize, pattern: Pattern::Listed(table) }, constant))
 }

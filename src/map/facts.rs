@@ -147,7 +147,8 @@ impl AddressMap {
         if self.count() <= 1 {
             return Ok(());
         }
-        self.stages().try_for_each(Layout::invert)?;
+        let mut axes = self.stages().flat_map(Layout::axes);
+        axes.try_for_each(|axis| if axis.is_rising_list() { Ok(()) } else { axis.invert() })?;
         if self.stages().any(|layout| layout.collides(layout.rank())) {
             // With an axis of extent 1 there are no more indexes than before.
             for rank in (1..=self.rank()).filter(|rank| self.top.axes[rank - 1].extent != 1) {
@@ -248,6 +249,10 @@ fn differs_by(axis: &AxisMap, difference: usize) -> bool {
             let ahead = (ahead % *period as u128) as usize;
             let has = |digit| axis.position(digit) + difference < *period;
             (0..axis.extent).any(|digit| (digit + ahead) % period < axis.extent && has(digit))
+        }
+        Pattern::Listed(table) if axis.is_rising_list() => {
+            let mut positions = table.positions().iter();
+            positions.any(|at| table.positions().binary_search(&(at + difference)).is_ok())
         }
         Pattern::Listed(table) => {
             let pairs = table.inverse();

@@ -146,7 +146,7 @@ impl NestedAxis {
         match &self.digits {
             Digits::Same => true,
             Digits::Mirrored | Digits::Cyclic { .. } => false,
-            Digits::Listed(table) => table.positions().windows(2).all(|pair| pair[0] < pair[1]),
+            Digits::Listed(table) => table.ascends(),
         }
     }
 

@@ -49,6 +49,23 @@ impl Table {
         self.0.ends[0]
     }
 
+    /// Whether positions rise from one index to the next.
+    pub(crate) fn ascends(&self) -> bool {
+        self.positions().is_sorted_by(|a, b| a < b)
+    }
+
+    /// The table with a function of its positions: in place, unless it is shared.
+    pub(super) fn mapped(mut self, f: impl Fn(usize) -> usize) -> Result<Self> {
+        match Arc::get_mut(&mut self.0) {
+            Some(Positions { forward, ends, inverse }) => {
+                forward.iter_mut().for_each(|position| *position = f(*position));
+                (*ends, *inverse) = (self::ends(forward), OnceLock::new());
+                Ok(self)
+            }
+            None => listed(self.positions().iter().map(|&position| f(position))),
+        }
+    }
+
     /// Builds the inverse, so that [`Self::inverse`] has it.
     pub(crate) fn invert(&self) -> Result<&[(usize, usize)]> {
         if let Some(pairs) = self.0.inverse.get() {
