@@ -1,6 +1,6 @@
 //! Sorts, selections and searches of lanes.
 
-use super::{FEW as COUNT, FEW_SIDE as SIDE, every_shortage};
+use super::{FEW as COUNT, FEW_SIDE as SIDE, every_shortage, short_of_memory, square_of};
 use lensor::Result;
 use lensor::lanes::{Edges, Interpolation, Lanes, Side, SortOrder, Uniform};
 use lensor::prelude::*;
@@ -65,6 +65,13 @@ pub(crate) fn sorting() {
     });
     in_place("sort_by_in_place", &|t, axis| t.sort_by_in_place(axis, |a, b| b.cmp(a)));
     in_place("partition_in_place", &|t, axis| t.partition_in_place(axis, 9, SortOrder::Ascending));
+    // Indexes and values in order are not copied: there is memory for the positions, and for finding repeats.
+    let (mut t, at) =
+        (square_of(SIDE), Tensor::from_index([SIDE, SIDE], |i| SIDE - 1 - i[1]).unwrap());
+    let values = t.view().flip(1).unwrap().eval().unwrap();
+    let expected = t.to_vec().unwrap();
+    short_of_memory(1, false, || t.put_along(1, &at, &values)).unwrap();
+    assert_eq!(t.to_vec().unwrap(), expected);
     in_place("put_along", &|t, axis| {
         let shape = t.shape().to_vec();
         let indexes = Tensor::from_index(shape.clone(), |index| (7 * index[axis]) % shape[axis])?;

@@ -5,11 +5,10 @@ use super::operand::Batch;
 use super::operation::LaneOperation;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::expr::{Expr, Lazy, Pairs, for_each_piece, moved, room, selectors, zip_with};
+use crate::expr::{Expr, Lazy, for_each_piece, moved, room, selectors};
 use crate::memory::try_with_capacity;
 use crate::ops::indexing::{Source, of_part};
 use crate::shape::{Align, Index, Shape};
-use crate::tensor::Tensor;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -28,21 +27,13 @@ pub(super) fn places(lanes: &Shape, indexes: &Shape, axis: usize) -> Result<Shap
     Err(Error::Lanes { axis, shape: lanes.to_vec(), other: indexes.to_vec() })
 }
 
-/// Values for indexes of lanes, at the shape that both are stretched to.
-pub(super) fn values<T: Pairs<R>, R>(
-    lanes: &Shape,
-    indexes: &Shape,
-    values: R,
-    axis: usize,
-) -> Result<Lazy<impl Expr<Elem = T> + use<T, R>>> {
-    let values = Lazy(T::pair(values));
+/// The shape that indexes of lanes and values for them are stretched to.
+pub(super) fn shared(lanes: &Shape, indexes: &Shape, values: &Shape, axis: usize) -> Result<Shape> {
     let shape = places(lanes, indexes, axis)?;
-    let own = values.shape()?;
-    if shape.join(&own, Align::Right, 2).as_ref() != Ok(&shape) {
-        return Err(Error::Destination { expected: shape.to_vec(), found: own.to_vec() });
+    if shape.join(values, Align::Right, 2).as_ref() != Ok(&shape) {
+        return Err(Error::Destination { expected: shape.to_vec(), found: values.to_vec() });
     }
-    // A scalar has no axes of its own, but beside an operand that has them it is one of that shape.
-    Ok(zip_with((Tensor::constant(shape, ())?, values), |((), value)| value))
+    Ok(shape)
 }
 
 /// The elements of every lane at indexes, see [`Lanes::take_along`](super::Lanes::take_along).

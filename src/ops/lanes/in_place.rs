@@ -5,7 +5,7 @@ use super::operand::Batch;
 use super::{SortOrder, along, select, sort};
 use crate::dtype::Sortable;
 use crate::error::{Error, Result};
-use crate::expr::{IntoExpr, Lazy, Pairs, write_elements};
+use crate::expr::{Expr, IntoExpr, Pairs, check_operand, elements_at, write_elements};
 use crate::memory::{refill, sort_by, try_with_capacity};
 use crate::ops::indexing::first_repeat;
 use crate::storage::Writer;
@@ -149,16 +149,17 @@ impl<W: Writer> Tensor<W> {
         W::Elem: Pairs<R>,
     {
         self.address_map().check_injective()?;
-        let indexes = Lazy(indexes.into_expr());
+        let (indexes, values) = (indexes.into_expr(), W::Elem::pair(values));
         let own = self.shape();
-        let values = along::values::<W::Elem, _>(&own, &indexes.shape()?, values, axis)?;
-        let shape = values.shape()?;
+        let shape = along::shared(&own, &indexes.shape()?, &values.shape()?, axis)?;
         if shape.count()? == 0 {
             return Ok(());
         }
-        let indexes = indexes.broadcast(&shape)?.eval()?;
-        let at = along::positions((&own, &shape), axis, (0, indexes.storage()))?;
-        let values = values.eval()?;
+        check_operand(&indexes)?;
+        let indexes = elements_at(&indexes, &shape)?;
+        let at = along::positions((&own, &shape), axis, (0, &indexes))?;
+        check_operand(&values)?;
+        let values = elements_at(&values, &shape)?;
         if let Some((first, second)) = first_repeat(&at)? {
             let index = own.unravel(at[second]).to_vec();
             let [first, second] = [first, second].map(|place| shape.unravel(place).to_vec());
@@ -168,8 +169,10 @@ impl<W: Writer> Tensor<W> {
             let (map, storage) = self.parts_mut();
             let mut addresses = try_with_capacity(at.len())?;
             map.addresses_at(&at, &mut addresses);
-            return write_elements(map, storage, &addresses, values.storage());
+            return write_elements(map, storage, &addresses, &values);
         }
+        let indexes = Tensor::new(&shape, &indexes[..])?;
+        let values = Tensor::new(&shape, &values[..])?;
         let (indexes, values) = (indexes.lazy(), values.lazy());
         zip_blocks((&indexes, &values), axis, self, true, |lanes, out| {
             lanes.for_each(out, |indexes, values, lane| {

@@ -1,7 +1,8 @@
 //! Elements that belong together by keys.
 
 use crate::error::{Error, Result};
-use crate::memory::{list, resize, sort_by, try_reserve, try_with_capacity, zeros};
+use crate::memory::{list, refill, resize, sort_by, try_reserve, try_with_capacity, zeros};
+use std::borrow::Cow;
 
 /// Most keys that are looked up one by one.
 const FEW_KINDS: usize = 1024;
@@ -76,22 +77,35 @@ pub(super) fn offsets_of(
     Ok(offsets)
 }
 
-/// The elements of lanes with a key each, those of one key one after another: a sort by counting.
+/// The elements of lanes with a key each, those of one key one after another: a sort by counting, in place if they are
+/// owned.
 pub(super) fn in_order<T: Copy>(
-    elements: &[T],
+    elements: Cow<'_, [T]>,
     keys: &[usize],
     offsets: &[usize],
 ) -> Result<Vec<T>> {
-    let mut ordered = Vec::new();
-    let Some(&first) = elements.first() else { return Ok(ordered) };
-    resize(&mut ordered, elements.len(), first)?;
+    let Some(&first) = elements.first() else { return Ok(Vec::new()) };
     let mut next: Vec<usize> = zeros(offsets.len())?;
-    let lanes = elements.chunks_exact(keys.len()).zip(ordered.chunks_exact_mut(keys.len()));
-    for (lane, ordered) in lanes {
+    let mut put = |lane: &[T], ordered: &mut [T]| {
         next.copy_from_slice(offsets);
         put_in_order(lane.iter().copied(), keys, &mut next, ordered);
+    };
+    let mut ordered = Vec::new();
+    match elements {
+        Cow::Owned(mut elements) => {
+            for lane in elements.chunks_exact_mut(keys.len()) {
+                refill(&mut ordered, lane.iter().copied())?;
+                put(&ordered, lane);
+            }
+            Ok(elements)
+        }
+        Cow::Borrowed(elements) => {
+            resize(&mut ordered, elements.len(), first)?;
+            let lanes = elements.chunks_exact(keys.len()).zip(ordered.chunks_exact_mut(keys.len()));
+            lanes.for_each(|(lane, ordered)| put(lane, ordered));
+            Ok(ordered)
+        }
     }
-    Ok(ordered)
 }
 
 /// Which elements of a lane are put where [`in_order`] puts them.

@@ -253,7 +253,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Segmented<E, R> {
         let found = match keys {
             None => Along::new(&e, self.axis)?.fill(&cuts, out),
             Some(keys) => {
-                let copy = elements(&e).and_then(|all| in_order(&all, keys, &offsets));
+                let copy = elements(&e).and_then(|all| in_order(all, keys, &offsets));
                 copy.and_then(|copy| {
                     let copy = Tensor::new(e.shape()?, copy)?;
                     Along::new(&copy.view(), self.axis)?.fill(&cuts, out)

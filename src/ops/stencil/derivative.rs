@@ -83,11 +83,13 @@ impl<E: Expr<Elem: Real>> Derivative<E> {
     fn hessian(&self, edges: EdgeOrder) -> Result<Vec<E::Elem>> {
         let (shape, spacing) = (self.operand.shape()?, self.spacing()?);
         let rank = shape.rank();
-        let diagonal = self.derivatives()?.eval()?;
         let zero = E::Elem::one().minus(E::Elem::one());
         let extents = [rank, rank].into_iter().chain(shape.iter().copied());
         let mut all = Tensor::full(extents.collect::<Shape>(), zero)?;
+        // Kept no longer than this, as it is large.
+        let diagonal = self.derivatives()?.eval()?;
         all.view_mut().diagonal(0, 1)?.move_axis(rank, 0)?.assign(&diagonal)?;
+        drop(diagonal);
         for row in 0..rank.saturating_sub(1) {
             let along = |axis: usize| [(axis, DerivativeOrder::First(edges))];
             let slope = Derivatives::new(&self.operand, &along(row), &spacing)?.eval()?;
