@@ -91,7 +91,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
             let map = map.transpose(order)?;
             if map.rank() == 0 { map.insert_axis(0) } else { Ok(map) }
         })?;
-        if merged < 2 || !lies_in_lines(e, merged) {
+        if merged < 2 || !lies_in_lines(e, &joint, &order[order.len() - merged..]) {
             return Ok(plain);
         }
         let flat = Self::merged(e, &joint, order, merged)?;

@@ -53,6 +53,12 @@ impl Slab {
                 return;
             }
             let product = |all: usize, n: usize| all.saturating_mul(n);
+            // Rows that are parts of a line are seen as one.
+            let (width, parts) = (columns, rows_of_line(&leaf, extents[last]));
+            let columns = match parts {
+                1 => width,
+                parts => width.saturating_mul(parts).min(extents[last]),
+            };
             // The first of the axes that columns are made of.
             let (mut first, mut line) = (last, extents[last]);
             while first > 1 && line < columns {
@@ -85,6 +91,8 @@ impl Slab {
                 let below = extents[axis + 1..].iter().copied();
                 below.fold(side(axis), product).min(columns)
             });
+            let wide = if parts > 1 { wide.min(width) } else { wide };
+            let inner = inner.saturating_mul(parts);
             let old = slab.take().unwrap_or_default();
             let is_uneven = steps == 1 && !grid.sides.is_regular(thick);
             let uneven = is_uneven.then(|| (grid.clone(), thick, inner));
@@ -114,12 +122,22 @@ impl Slab {
     }
 }
 
-/// Whether no block ends within a line of the last `merged` axes of storage.
-pub(super) fn lies_in_lines<E: Expr>(e: &E, merged: usize) -> bool {
+/// How many rows a line of storage of so many elements has at most, if strides tell.
+fn rows_of_line(leaf: &Leaf<'_>, line: usize) -> usize {
+    let outer = leaf.map.linear_axes().and_then(|axes| axes.split_last()).map(|(_, outer)| outer);
+    let outer = outer.unwrap_or_default().iter().filter(|axis| axis.stride != 0);
+    let each = outer.map(|axis| line.div_ceil(axis.stride.unsigned_abs()).min(axis.extent));
+    each.fold(1, usize::saturating_mul).max(1)
+}
+
+/// Whether no block ends within a line of the axes of storage that these of `shape` are, if the last ones are.
+pub(super) fn lies_in_lines<E: Expr>(e: &E, shape: &Shape, axes: &[usize]) -> bool {
+    let moving = axes.iter().filter(|&&axis| shape[axis] > 1).count();
     let mut whole = true;
     e.leaves(&mut |leaf| {
         if let Access::Blocks(grid) = leaf.access {
-            whole &= grid.sides.counts.iter().rev().take(merged - 1).all(|count| *count <= 1);
+            let inner = grid.sides.counts.iter().rev().take(moving.saturating_sub(1));
+            whole &= inner.copied().all(|count| count <= 1);
         }
     });
     whole

@@ -195,10 +195,12 @@ pub(super) fn far<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<RowOrder> {
             return;
         }
         let (top, plain) = (leaf.map.top(), leaf.map.rest().is_empty());
-        let mut axes = top.plain_axes().iter().filter(|axis| axis.extent > 1);
-        let strides: SmallVec<[usize; 4]> = axes.clone().map(|a| a.stride.unsigned_abs()).collect();
+        let axes = top.plain_axes().iter().filter(|axis| axis.extent > 1);
+        let strides: SmallVec<[usize; 4]> = axes.map(|a| a.stride.unsigned_abs()).collect();
         let falls = strides.is_sorted_by(|outer, inner| outer > inner);
-        let long = axes.next_back().is_none_or(|axis| axis.extent >= LONG) || strides.len() < 2;
+        // The last axis may not move: rows of one element then.
+        let row = top.plain_axes().last().map_or(1, |axis| axis.extent);
+        let long = row >= LONG || (row > 1 && strides.len() < 2);
         let still = strides.iter().all(|stride| *stride == 0);
         let blocks = matches!(leaf.access, Access::Blocks(_));
         if !blocks && plain && top.as_linear().is_some() && (still || (falls && long)) {

@@ -46,6 +46,8 @@ struct Shares {
     items: usize,
     /// Most items of a task.
     task: usize,
+    /// Items after which blocks of storage end.
+    every: usize,
     /// Most leaves of an item that one task folds.
     grain: usize,
 }
@@ -115,7 +117,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
         let shares = self.shares();
         let every = self.rows.sides_of_blocks()[0].div_ceil(LEAF);
-        in_tasks(0..shares.items, Parts::of(shares.task), &|range| {
+        let tasks = Parts { every: shares.every, ..Parts::of(shares.task) };
+        in_tasks(0..shares.items, tasks.for_threads(shares.items), &|range| {
             let mut results = Vec::new();
             let mut reader = self.rows.open();
             if shares.per_group == 1 && self.height <= LEAF && self.needs.associative {
@@ -173,10 +176,17 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         let columns = width.div_ceil(apart).max(NARROW).min(fitting).min(width);
         let [high, wide] = self.rows.sides_of_blocks();
         let rows = if self.rows.comes_back() { high.min(self.height) } else { self.height };
+        // Several groups of a layer of blocks that is read as a whole.
+        let window = self.rows.window().unwrap_or(0);
+        let is_layer = self.rows.holds_few()
+            && self.height < high
+            && high.saturating_mul(width) <= window
+            && self.needs.associative;
         let columns = match self.rows.block_width() {
+            _ if is_layer => width,
             Some(block) => block.min(width),
             // Whole blocks, as far as a window holds their columns.
-            None if wide <= COLUMNS.max(self.rows.window().unwrap_or(0) / rows.max(1)) => {
+            None if wide <= COLUMNS.max(window / rows.max(1)) => {
                 columns.next_multiple_of(wide).min(width)
             }
             None => columns,
@@ -195,7 +205,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         } else {
             usize::MAX
         };
-        Shares { width, columns, per_group, items, task, grain }
+        let every = if is_layer { high / self.height.max(1) } else { 1 };
+        Shares { width, columns, per_group, items, task, every, grain }
     }
 
     /// What is folded, and how it is read, in words.

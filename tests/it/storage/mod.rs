@@ -1,6 +1,8 @@
 //! Storage: the library's own under any views, and that of others.
 
 #[cfg(feature = "quickcheck")]
+mod asked;
+#[cfg(feature = "quickcheck")]
 mod chunked;
 #[cfg(feature = "conformance")]
 mod conformance;

@@ -1,0 +1,86 @@
+//! What views that lie across the order of storage, or in none, ask of it: calls for runs, and loads of blocks.
+
+use crate::storage::chunked::blocks_of;
+use crate::support::pool;
+use lensor::prelude::*;
+use lensor::storage::{Chunked, read_each};
+use lensor::{Reader, StorageError, Tensor};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Storage that counts calls for runs.
+struct Calls(Vec<f64>, AtomicUsize);
+
+impl Reader for Calls {
+    type Elem = f64;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn read(&self, address: usize) -> f64 {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0[address]
+    }
+
+    fn read_run(&self, start: usize, step: isize, out: &mut [f64]) -> Result<(), StorageError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        read_each(&self.0, start, step, out)
+    }
+}
+
+type Asked<'a> = Tensor<&'a dyn Reader<Elem = f64>>;
+type Run<'r> = &'r (dyn Fn(Asked<'_>) -> lensor::Result<Vec<f64>> + Sync);
+
+fn numbers(shape: &[usize]) -> Vec<f64> {
+    (0..shape.iter().product()).map(|k| (k * 7919 % 5003) as f64).collect()
+}
+
+/// Runs an operation on a storage, by so many threads. It has the same results on memory.
+fn ask(shape: &[usize], storage: &dyn Reader<Elem = f64>, threads: usize, run: Run<'_>) {
+    let on = |storage| run(Tensor::new(shape, storage).unwrap()).unwrap();
+    let memory = numbers(shape);
+    assert!(pool(threads).install(|| on(storage)) == on(&memory));
+}
+
+/// Calls for runs or elements of an operation by one thread.
+fn calls(shape: &[usize], run: Run<'_>) -> usize {
+    let storage = Calls(numbers(shape), AtomicUsize::new(0));
+    ask(shape, &storage, 1, run);
+    storage.1.into_inner()
+}
+
+/// Loads of an operation by so many threads, over the blocks there are, of which so many are held.
+fn loads([shape, block]: [&[usize]; 2], [held, threads]: [usize; 2], run: Run<'_>) -> f64 {
+    let blocks = blocks_of(shape, block, &numbers(shape));
+    let chunked = Chunked::new(blocks).unwrap().with_blocks(held);
+    ask(shape, &chunked, threads, run);
+    let counts = shape.iter().zip(block).map(|(extent, side)| extent.div_ceil(*side));
+    chunked.stats().loads as f64 / counts.product::<usize>() as f64
+}
+
+/// Rows of one element are read many at a time, and as parts of lines of blocks.
+#[test]
+fn rows_of_one_element_are_read_together() {
+    let shape = [32, 512];
+    let runs: [Run<'_>; 4] = [
+        &|t| t.insert_axis(2)?.sum(2).to_vec(),
+        &|t| t.insert_axis(2)?.cumsum(2).to_vec(),
+        &|t| t.reshape([32 * 512, 1])?.var(1).to_vec(),
+        &|t| t.reshape([32 * 512, 1])?.rolling(1, 1).sum().to_vec(),
+    ];
+    for run in runs {
+        assert!(calls(&shape, run) <= 20);
+    }
+    let sides = [&[192, 704][..], &[64, 64]];
+    let runs: [Run<'_>; 3] = [
+        &|t| t.reshape([192 * 704, 1])?.cumsum(1).to_vec(),
+        &|t| t.insert_axis(0)?.sum(0).to_vec(),
+        &|t| t.reshape([48, 4, 704])?.max(1).to_vec(),
+    ];
+    for run in runs {
+        assert_eq!(loads(sides, [2, 1], run), 1.0);
+    }
+    let volume = [&[32, 64, 64][..], &[16, 16, 16]];
+    let scan: Run<'_> = &|t| t.reshape([32 * 64, 64, 1])?.cumsum(0).to_vec();
+    assert_eq!(loads(volume, [16, 1], scan), 1.0);
+}
