@@ -2,6 +2,7 @@
 
 use crate::expr::boxed::Boxed;
 use crate::expr::{Access, Expr, Leaf};
+use crate::map::Layout;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -195,8 +196,7 @@ pub(super) fn far<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<RowOrder> {
             return;
         }
         let (top, plain) = (leaf.map.top(), leaf.map.rest().is_empty());
-        let axes = top.plain_axes().iter().filter(|axis| axis.extent > 1);
-        let strides: SmallVec<[usize; 4]> = axes.map(|a| a.stride.unsigned_abs()).collect();
+        let strides = strides_of(top);
         let falls = strides.is_sorted_by(|outer, inner| outer > inner);
         // The last axis may not move: rows of one element then.
         let row = top.plain_axes().last().map_or(1, |axis| axis.extent);
@@ -206,9 +206,30 @@ pub(super) fn far<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> Option<RowOrder> {
         if !blocks && plain && top.as_linear().is_some() && (still || (falls && long)) {
             return;
         }
-        let nearest = strides.iter().copied().filter(|stride| *stride != 0).min();
-        let across = plain && strides.last().copied() != nearest && nearest.is_some();
+        let across = plain && are_across(&strides);
         found = found.max(Some(if across { RowOrder::Across } else { RowOrder::Along }));
     });
     found
+}
+
+/// Distances along the axes of a layout that have more than one index.
+fn strides_of(layout: &Layout) -> SmallVec<[usize; 4]> {
+    let axes = layout.plain_axes().iter().filter(|axis| axis.extent > 1);
+    axes.map(|axis| axis.stride.unsigned_abs()).collect()
+}
+
+/// Whether neighbours in storage are in different rows.
+fn are_across(strides: &[usize]) -> bool {
+    let nearest = strides.iter().filter(|stride| **stride != 0).min();
+    nearest.is_some() && strides.last() != nearest
+}
+
+/// Whether storage that is not memory lies across the rows of what is reshaped, so that each row takes of every run.
+pub(super) fn is_across_below<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> bool {
+    let mut across = false;
+    e.leaves(&mut |leaf| {
+        let below = leaf.map.rest().last().filter(|_| leaf.access != Access::Slice);
+        across |= below.is_some_and(|below| are_across(&strides_of(below)));
+    });
+    across
 }

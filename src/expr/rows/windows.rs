@@ -2,7 +2,9 @@
 
 use super::blocks::{InBlocks, shorter, tile};
 use super::slab::Slab;
-use super::strided::{RowOrder, Strided, TRANSPOSED, far, is_short, is_transposed};
+use super::strided::{
+    RowOrder, Strided, TRANSPOSED, far, is_across_below, is_short, is_transposed,
+};
 use super::{Block, Data, RowReader, Rows};
 use crate::error::Result;
 use crate::expr::boxed::Boxed;
@@ -80,6 +82,7 @@ impl Windows {
             // Maps that are more than strides: many rows at once, from a near cache when they are used.
             (None, _) => NEAR,
             (Some(RowOrder::Across), _) => most,
+            (Some(_), _) if is_across_below(e) => most,
             // Blocks that are not held until the next window are read whole.
             (_, Some(slab)) => slab.rows.saturating_mul(columns).clamp(ALONG, most),
             (_, None) if in_blocks.is_some() => InBlocks::COPIED,

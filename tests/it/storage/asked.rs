@@ -84,3 +84,17 @@ fn rows_of_one_element_are_read_together() {
     let scan: Run<'_> = &|t| t.reshape([32 * 64, 64, 1])?.cumsum(0).to_vec();
     assert_eq!(loads(volume, [16, 1], scan), 1.0);
 }
+
+/// What is transposed and then reshaped is read in as long runs as what is transposed alone.
+#[test]
+fn reshaped_after_transposed_is_read_in_long_runs() {
+    let shape = [144, 1024];
+    let runs: [Run<'_>; 2] =
+        [&|t| t.transpose([1, 0])?.reshape([144, 1024])?.sum(1).to_vec(), &|t| {
+            t.transpose([1, 0])?.reshape([144, 1024])?.cumsum(0).to_vec()
+        }];
+    for run in runs {
+        assert!(calls(&shape, run) <= 20);
+        assert_eq!(loads([&shape, &[4, 1024]], [16, 1], run), 1.0);
+    }
+}
