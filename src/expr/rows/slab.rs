@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::expr::boxed::Boxed;
 use crate::expr::{Access, Expr, Leaf};
 use crate::kernel::{Grid, Local, Supply};
-use crate::map::AddressMap;
+use crate::map::{AddressMap, Pattern};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -192,19 +192,53 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         again
     }
 
-    /// The same where storage lies across the rows, and not so that rows and columns of one block can be read together.
+    /// Whether rows come to the same blocks many times, as a list has them, and not all blocks are held.
+    pub(crate) fn are_mixed(&self) -> bool {
+        are_mixed(&self.e)
+    }
+
+    /// The same of rows out of order where storage lies across the rows, and not so that rows and columns of one block can be read together.
     pub(crate) fn reloads_across(&self) -> bool {
         self.is_across() && self.tile().is_none() && self.reloads_blocks()
     }
+}
+
+/// Whether rows are taken from blocks that are loaded one by one, not all of which are held, by a list that does not ascend
+/// or cycles of several rounds.
+pub(super) fn are_mixed<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> bool {
+    let mut mixed = false;
+    e.leaves(&mut |leaf| {
+        let Access::Blocks(grid) = &leaf.access else { return };
+        let top = leaf.map.top();
+        let count = grid.sides.counts.iter().copied().fold(1, usize::saturating_mul);
+        mixed |= count > grid.held_by_each()
+            && grid.is_coarse()
+            && leaf.map.rest().is_empty()
+            && top.axes().take(top.rank().saturating_sub(1)).any(|axis| match axis.pattern {
+                Pattern::Linear => false,
+                Pattern::Cyclic { period, step, .. } => {
+                    let step = step.min(period - step);
+                    axis.extent.saturating_mul(step) > period.saturating_mul(2)
+                }
+                Pattern::Listed(table) => !table.positions().is_sorted(),
+            });
+    });
+    mixed
 }
 
 /// Of a leaf in blocks that are loaded again for other rows, as those are not in order of storage: how many rows have the
 /// same blocks, and after how many rows that begins anew.
 fn out_of_order(leaf: &Leaf<'_>) -> Option<[usize; 2]> {
     let Access::Blocks(grid) = &leaf.access else { return None };
-    let axes = leaf.map.linear_axes().filter(|_| grid.is_coarse())?;
-    let sides: SmallVec<[(usize, isize); 4]> =
-        axes.iter().map(|axis| (axis.extent, axis.stride)).collect();
+    if !leaf.map.rest().is_empty() || !grid.is_coarse() {
+        return None;
+    }
+    // Cycles and lists come by about as many blocks as steps within them.
+    let sides = leaf.map.top().axes().map(|axis| {
+        let last = axis.last_position();
+        (axis.extent.min(last.saturating_add(1)), axis.stride)
+    });
+    let sides: SmallVec<[(usize, isize); 4]> = sides.collect();
     let moving = sides.iter().filter(|(extent, stride)| *extent > 1 && *stride != 0);
     if moving.is_sorted_by(|(_, outer), (_, inner)| outer.unsigned_abs() > inner.unsigned_abs()) {
         return None;

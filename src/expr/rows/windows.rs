@@ -1,7 +1,7 @@
 //! Windows of rows: storage that is not memory is read more at a time than it is asked for.
 
 use super::blocks::{InBlocks, shorter, tile};
-use super::slab::Slab;
+use super::slab::{Slab, are_mixed};
 use super::strided::{
     RowOrder, Strided, TRANSPOSED, far, is_across_below, is_short, is_transposed,
 };
@@ -82,7 +82,7 @@ impl Windows {
             // Maps that are more than strides: many rows at once, from a near cache when they are used.
             (None, _) => NEAR,
             (Some(RowOrder::Across), _) => most,
-            (Some(_), _) if is_across_below(e) => most,
+            (Some(_), _) if is_across_below(e) || are_mixed(e) => most,
             // Blocks that are not held until the next window are read whole.
             (_, Some(slab)) => slab.rows.saturating_mul(columns).clamp(ALONG, most),
             (_, None) if in_blocks.is_some() => InBlocks::COPIED,

@@ -168,7 +168,9 @@ impl<'e, E: Expr> Along<'e, E> {
         // Lanes of a matrix are read in windows.
         let is_volume = self.shape.rank() > 2;
         let across = |read: &Read<'_, _>| read.rows.reloads_across() || read.rows.is_transposed();
-        let torn = |read: &Read<'_, _>| apart(read) || (is_volume && across(read));
+        let torn = |read: &Read<'_, _>| {
+            apart(read) || read.rows.are_mixed() || (is_volume && across(read))
+        };
         self.read.as_ref().is_some_and(torn)
     }
 

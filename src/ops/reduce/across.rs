@@ -6,7 +6,9 @@ use super::loops::{self, COLUMNS};
 use super::tasks::{Failure, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
-use crate::expr::{Boxed, COPIED, COPIED_BYTES, MIN_READ, RowReader, Rows, Stop, room};
+use crate::expr::{
+    Boxed, COPIED, COPIED_BYTES, Expr, Lazy, MIN_READ, RowReader, Rows, Stop, blocks_at_once, room,
+};
 use crate::kernel::{GRAIN, PARALLEL, threads};
 use crate::memory::list;
 use crate::shape::Shape;
@@ -105,13 +107,14 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         Ok(best.unwrap_or(apart))
     }
 
-    /// Whether memory would be read in windows of many groups, each of few elements that lie far apart, and is small
-    /// enough to be copied first.
+    /// Whether memory would be read in windows of many groups, each of few elements that lie far apart, or blocks of storage
+    /// in no order, and is small enough to be copied first.
     pub(super) fn is_torn(&self) -> bool {
         let elements = self.height.saturating_mul(self.rows.columns());
         let bytes = elements.saturating_mul(self.groups).saturating_mul(size_of::<T>());
         let torn = self.rows.window().is_some() && !self.rows.is_far();
-        torn && self.groups > 1 && elements < MIN_READ && bytes <= COPIED_BYTES
+        let torn = torn && self.groups > 1 && elements < MIN_READ;
+        (torn || self.rows.are_mixed()) && bytes <= COPIED_BYTES
     }
 
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
@@ -210,7 +213,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
     }
 
     /// What is folded, and how it is read, in words.
-    pub(super) fn explain(&self) -> Result<Vec<String>> {
+    pub(super) fn explain(&self, e: &Boxed<'_, T>) -> Result<Vec<String>> {
         let width = self.rows.columns();
         let folds = format!(
             "across rows: {} results of {} rows, in leaves of {} rows",
@@ -218,10 +221,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
             self.height,
             LEAF.min(self.height)
         );
-        let operand = if self.is_torn() { COPIED } else { self.rows.explain() };
-        let mut lines = vec![folds, format!("operand: {operand}")];
-        lines.extend(self.rows.blocks_in_words()?);
-        Ok(lines)
+        let (operand, blocks) = match self.is_torn() {
+            true => (COPIED, blocks_at_once(&Lazy(e.by_ref()), None)?),
+            false => (self.rows.explain(), self.rows.blocks_in_words()?),
+        };
+        Ok([folds, format!("operand: {operand}")].into_iter().chain(blocks).collect())
     }
 
     /// Hands over some groups of one leaf each, many at a time.

@@ -5,7 +5,9 @@ use super::folding::{Folding, Needs, Runs};
 use super::tasks::{Failure, finish, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
-use crate::expr::{Block, Boxed, RowReader, Rows, Stop};
+use crate::expr::{
+    Block, Boxed, COPIED, COPIED_BYTES, Expr, Lazy, RowReader, Rows, Stop, blocks_at_once,
+};
 use crate::kernel::{GRAIN, PARALLEL, PART, TILE, threads};
 use crate::memory::{short_list, try_with_capacity};
 use crate::shape::Shape;
@@ -91,6 +93,13 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         })
     }
 
+    /// Whether blocks of storage would be read in no order, and are small enough to be copied first.
+    pub(super) fn is_torn(&self) -> bool {
+        let elements = self.leaves.line.saturating_mul(self.leaves.lines);
+        let bytes = elements.saturating_mul(self.results).saturating_mul(size_of::<T>());
+        self.rows.are_mixed() && bytes <= COPIED_BYTES
+    }
+
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
         let leaves = self.leaves.count();
         if let Some(task) = self.results_of_task() {
@@ -149,7 +158,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
     }
 
     /// What is folded, and how it is read, in words.
-    pub(super) fn explain(&self) -> Result<Vec<String>> {
+    pub(super) fn explain(&self, e: &Boxed<'_, T>) -> Result<Vec<String>> {
         let plural = if self.results == 1 { "" } else { "s" };
         let folds = format!(
             "along rows: {} result{plural} of {} elements, in leaves of {}",
@@ -157,9 +166,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             self.leaves.line * self.leaves.lines,
             self.leaves.leaf
         );
-        let mut lines = vec![folds, format!("operand: {}", self.rows.explain())];
-        lines.extend(self.rows.blocks_in_words()?);
-        Ok(lines)
+        let (operand, blocks) = match self.is_torn() {
+            true => (COPIED, blocks_at_once(&Lazy(e.by_ref()), None)?),
+            false => (self.rows.explain(), self.rows.blocks_in_words()?),
+        };
+        Ok([folds, format!("operand: {operand}")].into_iter().chain(blocks).collect())
     }
 
     /// Hands over some leaves, in order.

@@ -62,7 +62,13 @@ pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
             across.results(reducer)
         }
     } else {
-        Along::new(e, shape, reduced, needs)?.results(reducer)
+        let along = Along::new(e, shape, reduced, needs)?;
+        if along.is_torn() {
+            let copy = Lazy(e.by_ref()).eval()?;
+            Along::new(&erased(&copy), shape, reduced, needs)?.results(reducer)
+        } else {
+            along.results(reducer)
+        }
     };
     folded.map_err(|stop| match stop {
         Failure::Stop(stop) => explain_rows(e, shape, stop),
@@ -112,9 +118,9 @@ pub(super) fn explain<T: Copy + Send + Sync, R: Reducer<T>>(
     }
     let needs = Needs::of::<T, R>();
     if is_across(shape, reduced) {
-        Across::new(e, shape, reduced, needs)?.explain()
+        Across::new(e, shape, reduced, needs)?.explain(e)
     } else {
-        Along::new(e, shape, reduced, needs)?.explain()
+        Along::new(e, shape, reduced, needs)?.explain(e)
     }
 }
 

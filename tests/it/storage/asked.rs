@@ -98,3 +98,28 @@ fn reshaped_after_transposed_is_read_in_long_runs() {
         assert_eq!(loads([&shape, &[4, 1024]], [16, 1], run), 1.0);
     }
 }
+
+/// Rows that a list brings to blocks in no order are copied first, and so are volumes whose axes are rotated.
+#[test]
+fn rows_in_no_order_load_each_block_once() {
+    let sides = [&[256, 576][..], &[64, 64]];
+    let orders: [fn(usize) -> usize; 2] = [|k| k * 79 % 256, |k| k * (k + 1) / 2 % 256];
+    for order in orders {
+        let rows: Vec<usize> = (0..256).map(order).collect();
+        let runs: [Run<'_>; 4] = [
+            &|t| t.select((&rows[..], ..))?.sum(0).to_vec(),
+            &|t| t.select((&rows[..], ..))?.sum(1).to_vec(),
+            &|t| t.select((&rows[..], ..))?.rolling(1, 5).sum().to_vec(),
+            &|t| t.by_key(0, rows.iter().map(|row| row % 5).collect::<Vec<_>>(), 5).sum().to_vec(),
+        ];
+        for run in runs {
+            assert_eq!(loads(sides, [9, 1], run), 1.0);
+        }
+    }
+    let volume = [&[32, 64, 64][..], &[1, 64, 64]];
+    let runs: [Run<'_>; 2] =
+        [&|t| t.rotate([5, 10, 0])?.cumsum(0).to_vec(), &|t| t.rotate([5, 10, 0])?.sum(0).to_vec()];
+    for run in runs {
+        assert_eq!(loads(volume, [2, 1], run), 1.0);
+    }
+}
