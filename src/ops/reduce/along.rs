@@ -137,13 +137,18 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         }
         let one_leaf = self.leaves.count() == 1;
         let whole = self.results >= 4 * threads || !self.needs.associative || one_leaf;
-        whole.then(|| (self.results / (4 * threads)).max(GRAIN.div_ceil(elements)))
+        whole.then(|| (self.results / self.shares()).max(GRAIN.div_ceil(elements)))
+    }
+
+    /// Into how many parts all is shared out: few, where each has to come to all of storage.
+    fn shares(&self) -> usize {
+        if self.rows.is_across() { threads() } else { 4 * threads() }
     }
 
     /// How the leaves of this result are shared out: in whole lines if they are long, and in whole rows of blocks.
     fn parts(&self, number: usize) -> Parts {
         let leaves = self.leaves.count();
-        let grain = (leaves / (4 * threads())).max(GRAIN / self.leaves.leaf);
+        let grain = (leaves / self.shares()).max(GRAIN / self.leaves.leaf);
         let lines = self.lines_of_blocks();
         // Lines of the results before lie in the first row of blocks.
         let first = lines - number * self.leaves.lines % lines;

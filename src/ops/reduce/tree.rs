@@ -87,9 +87,15 @@ impl Parts {
         Self { first: 0, every: 1, grain }
     }
 
-    /// The same if there are as many parts as threads, otherwise parts that may begin anywhere.
+    /// The same if there are as many parts as threads, otherwise parts that may begin anywhere: one for each thread, if
+    /// all have to come to the same blocks.
     pub(super) fn for_threads(self, leaves: usize) -> Self {
-        if leaves / self.every.max(1) < kernel::threads() { Self::of(self.grain) } else { self }
+        let threads = kernel::threads();
+        match leaves / self.every.max(1) < threads {
+            true if self.every > 1 => Self::of(self.grain.max(leaves.div_ceil(threads))),
+            true => Self::of(self.grain),
+            false => self,
+        }
     }
 
     /// Where to part these leaves, near their middle.

@@ -123,3 +123,15 @@ fn rows_in_no_order_load_each_block_once() {
         assert_eq!(loads(volume, [2, 1], run), 1.0);
     }
 }
+
+/// Threads that come to the same blocks, as these are as tall as all rows, share them out in few parts.
+#[test]
+fn tall_blocks_are_loaded_once_a_thread() {
+    let sides = [&[512, 512][..], &[512, 8]];
+    let runs: [Run<'_>; 2] = [&|t| t.sum(1).to_vec(), &|t| t.sum(..).to_vec()];
+    for run in runs {
+        assert_eq!(loads(sides, [8, 1], run), 1.0);
+        let found = loads(sides, [8, 3], run);
+        assert!(found <= 4.0, "{found}");
+    }
+}
