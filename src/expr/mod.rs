@@ -67,7 +67,8 @@ pub use pieces::Pieces;
 pub(crate) use pieces::*;
 pub(crate) use results::results;
 pub(crate) use rows::{
-    Block, COPIED, COPIED_BYTES, MIN_READ, RowReader, Rows, TRANSPOSED, lies_transposed,
+    Block, COPIED, COPIED_BYTES, MIN_READ, RowReader, Rows, TRANSPOSED, lies_across,
+    lies_transposed,
 };
 pub use scalar::Scalar;
 pub(crate) use sink::{failed_at, finish};

@@ -1,8 +1,8 @@
 //! Evaluation in row-major pieces, for results that are not to be kept whole.
 
 use super::{
-    Boxes, Expr, IntoExpr, Lazy, MOST_BYTES, box_shape, check_operand, defers, erased, prepare,
-    room, room_of_all, selectors, starts_of_operand,
+    Boxes, Expr, IntoExpr, Lazy, MOST_BYTES, box_shape, check_operand, defers, erased, lies_across,
+    prepare, room, room_of_all, selectors, starts_of_operand,
 };
 use crate::error::{Error, Result};
 use crate::map::{AddressMap, IntoMask, IntoNumbers, Mask};
@@ -36,8 +36,8 @@ pub(crate) fn elements<E: Expr>(e: &Lazy<E>) -> Result<Cow<'_, [E::Elem]>> {
 /// Evaluation in parts, for results that are not to be kept whole.
 ///
 /// Parts come one after another in row-major order, each computed by as many threads as pay off; memory is taken for
-/// one of them, of operands in blocks for 2^20 elements or as many as they hold, up to 128 MiB, and for the whole
-/// results of deferred operations among the operands. What lies in memory in row-major order is not copied.
+/// one of them, of operands in blocks, or not in memory and transposed, for 2^20 elements or as many as blocks hold, up to
+/// 128 MiB, and for the whole results of deferred operations among the operands. What lies in memory in row-major order is not copied.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be evaluated in parts",
     note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these can"
@@ -138,10 +138,12 @@ pub(crate) fn for_each_box<E: Expr, X: From<Error>>(
     Ok(())
 }
 
-/// Boxes of an expression that is stretched to a shape: of `most` elements, or as many as the blocks have that are held
-/// of its storage, and ending where these do, as a block is loaded for each box that needs it.
+/// Boxes of an expression that is stretched to a shape: of `most` elements, of more where storage that is not memory lies
+/// across them, or as many as the blocks have that are held of its storage, and ending where these do, as a block is loaded
+/// for each box that needs it.
 pub(crate) fn boxes_of<E: Expr>(e: &E, shape: &Shape, most: usize) -> Result<Boxes> {
-    let at_once = room_of_all(e, most.max(FAR)).unwrap_or(most);
+    let near = if lies_across(e) { most.max(FAR) } else { most };
+    let at_once = room_of_all(e, most.max(FAR)).unwrap_or(near);
     let boxes = Boxes::new(shape.clone(), at_once);
     ending_in_blocks(e, shape, boxes)
 }

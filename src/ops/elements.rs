@@ -14,7 +14,7 @@ use std::ops::Range;
 
 impl<S: Reader> Tensor<S> {
     /// The elements in row-major order of the view, one by one. After the first few they are read thousands at a
-    /// time, of storage in blocks up to 16 MiB; where that fails each is read by itself, so that an error stands for the
+    /// time, of storage in blocks up to 16 MiB, of a transposed view 2^18; where that fails each is read by itself, so that an error stands for the
     /// element that has it.
     ///
     /// ```
@@ -51,9 +51,7 @@ const LAYER_BYTES: usize = 1 << 24;
 
 /// Elements that are read at once: of storage in blocks, few of which are held, as many as it takes to load each once.
 fn at_once<S: Reader>(t: &Tensor<S>, shape: &Shape) -> usize {
-    if lies_transposed(t) {
-        return TRANSPOSED;
-    }
+    let least = if lies_transposed(t) { TRANSPOSED } else { BLOCK };
     let in_blocks = || {
         t.storage().blocks().filter(|_| shape.rank() > 0)?;
         let order: SmallVec<[usize; 8]> = (0..shape.rank()).collect();
@@ -62,7 +60,7 @@ fn at_once<S: Reader>(t: &Tensor<S>, shape: &Shape) -> usize {
         rows.window().filter(|_| rows.holds_few())
     };
     let most = LAYER_BYTES / size_of::<S::Elem>().max(1);
-    in_blocks().unwrap_or(0).min(most).max(BLOCK)
+    in_blocks().unwrap_or(0).min(most).max(least)
 }
 
 /// Elements that are read one by one at first, as there may not be more, or nobody asks for them.

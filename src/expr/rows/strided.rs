@@ -147,9 +147,10 @@ pub(super) fn is_transposed<T>(leaves: &[Strided], extents: &[usize]) -> bool {
     extents.len() > 2 && leaves.iter().any(|leaf| are_transposed(&axes(leaf), size_of::<T>()))
 }
 
-/// [`is_transposed`] of an expression in the order of its own axes.
+/// [`is_transposed`] of an expression in the order of its own axes, or whether storage that is not memory lies across its
+/// rows.
 pub(crate) fn lies_transposed<E: Expr>(e: &E) -> bool {
-    let mut transposed = false;
+    let mut transposed = lies_across(e);
     e.leaves(&mut |leaf| {
         if let (Access::Slice, Some(axes)) = (leaf.access, leaf.map.linear_axes()) {
             let axes: SmallVec<[_; 8]> =
@@ -158,6 +159,17 @@ pub(crate) fn lies_transposed<E: Expr>(e: &E) -> bool {
         }
     });
     transposed
+}
+
+/// Whether neighbours in storage that is not memory are in different rows of an expression.
+pub(crate) fn lies_across<E: Expr>(e: &E) -> bool {
+    let mut across = false;
+    e.leaves(&mut |leaf| {
+        let bottom = leaf.map.rest().last().unwrap_or(leaf.map.top());
+        let read = matches!(leaf.access, Access::Read { .. } | Access::Blocks(_));
+        across |= read && are_across(&strides_of(bottom));
+    });
+    across
 }
 
 /// Of the strides and extents of a leaf, outermost first.

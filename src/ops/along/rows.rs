@@ -102,8 +102,12 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
         }
         // Whole blocks of storage.
         let [high, wide] = self.rows.sides_of_blocks();
-        if slab <= GRAIN {
-            let together = (GRAIN / slab).max(1).next_multiple_of(high);
+        // As many lanes as a window of storage holds that is not memory.
+        let window = self.rows.window().filter(|_| self.lanes && self.rows.is_far()).unwrap_or(0);
+        let share = if parallel { items.div_ceil(threads()) } else { items };
+        let together = (GRAIN / slab).max(share.min(window / slab));
+        if slab <= GRAIN || together > 1 {
+            let together = together.max(1).next_multiple_of(high);
             tasks.together = if self.inner == 1 { together.min(items) } else { 1 };
             return tasks;
         }
@@ -179,7 +183,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
             }
             return Ok(());
         }
-        let together = (reader.block_size() / slab).max(1);
+        let most = match self.lanes {
+            true => reader.in_whole_blocks(reader.block_size(), extent),
+            false => reader.block_size(),
+        };
+        let together = (most / slab).max(1);
         let turned = |k: usize, count: usize| if sweep.backward() { count - 1 - k } else { k };
         let groups = task.items.len().div_ceil(together);
         for group in 0..groups {

@@ -4,7 +4,7 @@ use super::rule::{By, DerivativeOrder, Rule, Tap, curvature, difference, quotien
 use super::spacing::Checked;
 use crate::dtype::Real;
 use crate::error::{Error, Result};
-use crate::expr::{Expr, FAR, Lazy, first_error, room, row_major, selectors};
+use crate::expr::{Expr, FAR, Lazy, first_error, lies_across, room, row_major, selectors};
 use crate::kernel::inner::slots;
 use crate::kernel::{COMPONENT_SLOTS, Components, Filled, Slots, fill_slots, inner, threads};
 use crate::map::{AddressMap, Select};
@@ -117,6 +117,7 @@ impl<'a, T: Real, E: Expr<Elem = T>> Derivatives<'a, T, E> {
         let least = if row_major(self.operand).is_some() { 1 } else { 8 * Rule::<T>::REACH };
         let block = match room(self.operand, FAR) {
             Some(room) => (room / each.max(1)).min(items.div_ceil(threads())),
+            None if lies_across(self.operand) => (FAR / each.max(1)).min(items.div_ceil(threads())),
             None => BLOCK / each.max(1),
         };
         let block = block.max(least);

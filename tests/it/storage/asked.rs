@@ -135,3 +135,20 @@ fn tall_blocks_are_loaded_once_a_thread() {
         assert!(found <= 4.0, "{found}");
     }
 }
+
+/// Along the rows of a transposed view as many are read at once as a window holds.
+#[test]
+fn transposed_rows_are_read_together() {
+    let runs: [Run<'_>; 7] = [
+        &|t| t.transpose([1, 0])?.cumsum(1).to_vec(),
+        &|t| t.transpose([1, 0])?.rolling(1, 5).sum().to_vec(),
+        &|t| t.transpose([1, 0])?.segments(1, [0, 7, 256]).sum().to_vec(),
+        &|t| t.transpose([1, 0])?.derivative(1, 1.0, lensor::stencil::EdgeOrder::First).to_vec(),
+        &|t| t.transpose([1, 0])?.greater(2500.0).nonzero()?.map(|k| k as f64).to_vec(),
+        &|t| Ok(vec![f64::from(t.transpose([1, 0])?.all_close(0.0, 0.0, 5003.0)?)]),
+        &|t| t.transpose([1, 0])?.try_iter().collect(),
+    ];
+    for run in runs {
+        assert!(calls(&[256, 512], run) <= 60);
+    }
+}
