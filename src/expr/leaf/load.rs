@@ -8,7 +8,7 @@ use crate::kernel::{Area, Footprint, Grid, Local, Run, Stop, Supply};
 use crate::memory::{list, refill, resize};
 use crate::storage::{Block, BlockIndex, Blocks, Reader};
 use smallvec::SmallVec;
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::sync::Arc;
 
 impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
@@ -280,7 +280,7 @@ pub(in crate::expr) fn relocated(local: &mut Local<'_>, k: usize) -> Result<Vec<
     Ok(addresses)
 }
 
-/// Copies the elements at ascending addresses, each to its place in `order`.
+/// Copies the elements at ascending addresses, each to its place in `order`: one that is there several times is read once.
 #[inline(never)]
 pub(in crate::expr) fn read_listed<T: Copy + Send + Sync>(
     storage: &dyn Reader<Elem = T>,
@@ -293,13 +293,23 @@ pub(in crate::expr) fn read_listed<T: Copy + Send + Sync>(
         Ok(seed) => seed,
         Err(error) => return Ok(Err(error)),
     };
+    let mut once = Cow::Borrowed(ascending);
+    if ascending.windows(2).any(|pair| pair[0] == pair[1]) {
+        let mut distinct = list(ascending.iter().copied())?;
+        distinct.dedup();
+        once = Cow::Owned(distinct);
+    }
     let mut found = Vec::new();
-    resize(&mut found, ascending.len(), seed)?;
-    if let Err(error) = storage.read_at(ascending, &mut found) {
+    resize(&mut found, once.len(), seed)?;
+    if let Err(error) = storage.read_at(&once, &mut found) {
         return Ok(Err(error));
     }
-    resize(copy, found.len().max(copy.len()), seed)?;
-    order.iter().zip(&found).for_each(|(&element, &value)| copy[element] = value);
+    resize(copy, ascending.len().max(copy.len()), seed)?;
+    let mut at = 0;
+    for (&element, &address) in order.iter().zip(ascending) {
+        at += usize::from(once[at] != address);
+        copy[element] = found[at];
+    }
     Ok(Ok(()))
 }
 

@@ -152,3 +152,14 @@ fn transposed_rows_are_read_together() {
         assert!(calls(&[256, 512], run) <= 60);
     }
 }
+
+/// Elements that windows of a rotated view share are read once, in runs.
+#[test]
+fn windows_of_rotated_views_are_read_in_runs() {
+    let runs: [Run<'_>; 2] = [&|t| t.rotate([10, 33])?.windows(1, 3)?.to_vec(), &|t| {
+        t.rotate([10, 33])?.windows(1, 9)?.mean(2).to_vec()
+    }];
+    for run in runs {
+        assert!(calls(&[32, 256], run) <= 64);
+    }
+}
