@@ -16,8 +16,9 @@ pub type BlockIndex = SmallVec<[usize; 4]>;
 ///
 /// A storage says that it has blocks by [`Reader::blocks`]. Views of it are then evaluated block by block: an
 /// evaluation is cut where blocks end, and loops run over the elements of a block where they lie, with nothing
-/// copied in between. [`Chunked`](super::Chunked) makes a reader and a writer of blocks alone, and keeps those used
-/// last.
+/// copied in between. Blocks of fewer than 4096 elements are too small for that: what is read at once lies in many of them,
+/// and where few are held each may be loaded several times. [`Chunked`](super::Chunked) makes a reader and a writer of
+/// blocks alone, and keeps those used last.
 ///
 /// # Required of implementations
 ///
