@@ -1,10 +1,11 @@
 //! Layers of blocks along rows, and how often blocks would be loaded for them.
 
 use super::Rows;
+use super::strided::is_across_below;
 use crate::error::Result;
 use crate::expr::boxed::Boxed;
 use crate::expr::{Access, Expr, Leaf};
-use crate::kernel::{Grid, Local, Supply};
+use crate::kernel::{Grid, Local, Supply, threads};
 use crate::map::{AddressMap, Pattern};
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -192,9 +193,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
         again
     }
 
-    /// Whether rows come to the same blocks many times, as a list has them, and not all blocks are held.
+    /// Whether rows come to the same blocks many times, as a list has them, and not all blocks are held, or to the same runs,
+    /// as those of several threads do that are reshaped across them.
     pub(crate) fn are_mixed(&self) -> bool {
-        are_mixed(&self.e)
+        are_mixed(&self.e) || (threads() > 1 && is_across_below(&self.e))
     }
 
     /// The same of rows out of order where storage lies across the rows, and not so that rows and columns of one block can be read together.

@@ -240,7 +240,8 @@ fn are_across(strides: &[usize]) -> bool {
 pub(super) fn is_across_below<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> bool {
     let mut across = false;
     e.leaves(&mut |leaf| {
-        let below = leaf.map.rest().last().filter(|_| leaf.access != Access::Slice);
+        let read = matches!(leaf.access, Access::Read { .. } | Access::Blocks(_));
+        let below = leaf.map.rest().last().filter(|_| read);
         across |= below.is_some_and(|below| are_across(&strides_of(below)));
     });
     across

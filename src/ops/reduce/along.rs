@@ -93,7 +93,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         })
     }
 
-    /// Whether blocks of storage would be read in no order, and are small enough to be copied first.
+    /// Whether storage would be read in no order, and is small enough to be copied first.
     pub(super) fn is_torn(&self) -> bool {
         let elements = self.leaves.line.saturating_mul(self.leaves.lines);
         let bytes = elements.saturating_mul(self.results).saturating_mul(size_of::<T>());

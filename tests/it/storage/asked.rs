@@ -96,6 +96,8 @@ fn reshaped_after_transposed_is_read_in_long_runs() {
     for run in runs {
         assert!(calls(&shape, run) <= 20);
         assert_eq!(loads([&shape, &[4, 1024]], [16, 1], run), 1.0);
+        // By three threads a block may be loaded again in between.
+        assert!(loads([&shape, &[4, 1024]], [16, 3], run) <= 2.0);
     }
 }
 
