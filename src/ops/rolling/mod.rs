@@ -67,7 +67,7 @@ pub mod states {
 /// ```
 /// use lensor::prelude::*;
 /// let t = Tensor::from(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-/// let sums = t.windows(0, 2)?.select((Select::every(2),))?.sum(1);
+/// let sums = t.view().windows(0, 2)?.select((Select::every(2),))?.sum(1);
 /// assert_eq!(sums.to_vec()?, [3.0, 7.0, 11.0]);
 /// # Ok::<(), Error>(())
 /// ```
