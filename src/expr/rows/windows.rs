@@ -5,12 +5,12 @@ use super::slab::{Slab, are_mixed};
 use super::strided::{
     RowOrder, Strided, TRANSPOSED, far, is_across_below, is_short, is_transposed,
 };
-use super::{Block, Data, RowReader, Rows};
+use super::{Block, COPIED, Data, RowReader, Rows};
 use crate::error::Result;
 use crate::expr::boxed::Boxed;
 use crate::expr::boxes::selectors;
 use crate::expr::eval::evaluate_raw;
-use crate::expr::{Expr, blocks_in_words, room};
+use crate::expr::{Expr, Lazy, blocks_at_once, blocks_in_words, room};
 use crate::kernel::Stop;
 use crate::kernel::inner::{self, slots};
 use crate::map::AddressMap;
@@ -120,6 +120,15 @@ impl<T: Copy + Send + Sync> Rows<'_, T> {
         let place = if self.in_blocks.is_some() { "where they lie, or " } else { "" };
         let how = format!("read {place}in windows of about {elements} elements");
         blocks_in_words(&self.e, None, None, &how)
+    }
+
+    /// How an operand is read, whether by rows or to a copy of what is given, and what is said of its blocks.
+    pub(crate) fn operand_in_words(&self, copied: Option<&Boxed<'_, T>>) -> Result<Vec<String>> {
+        let (operand, blocks) = match copied {
+            Some(e) => (COPIED, blocks_at_once(&Lazy(e.by_ref()), None)?),
+            None => (self.explain(), self.blocks_in_words()?),
+        };
+        Ok(std::iter::once(format!("operand: {operand}")).chain(blocks).collect())
     }
 }
 

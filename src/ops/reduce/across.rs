@@ -6,9 +6,7 @@ use super::loops::{self, COLUMNS};
 use super::tasks::{Failure, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
-use crate::expr::{
-    Boxed, COPIED, COPIED_BYTES, Expr, Lazy, MIN_READ, RowReader, Rows, Stop, blocks_at_once, room,
-};
+use crate::expr::{Boxed, COPIED_BYTES, MIN_READ, RowReader, Rows, Stop, room};
 use crate::kernel::{GRAIN, PARALLEL, threads};
 use crate::memory::list;
 use crate::shape::Shape;
@@ -221,11 +219,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
             self.height,
             LEAF.min(self.height)
         );
-        let (operand, blocks) = match self.is_torn() {
-            true => (COPIED, blocks_at_once(&Lazy(e.by_ref()), None)?),
-            false => (self.rows.explain(), self.rows.blocks_in_words()?),
-        };
-        Ok([folds, format!("operand: {operand}")].into_iter().chain(blocks).collect())
+        let mut lines = vec![folds];
+        lines.extend(self.rows.operand_in_words(self.is_torn().then_some(e))?);
+        Ok(lines)
     }
 
     /// Hands over some groups of one leaf each, many at a time.

@@ -5,9 +5,7 @@ use super::folding::{Folding, Needs, Runs};
 use super::tasks::{Failure, finish, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
-use crate::expr::{
-    Block, Boxed, COPIED, COPIED_BYTES, Expr, Lazy, RowReader, Rows, Stop, blocks_at_once,
-};
+use crate::expr::{Block, Boxed, COPIED_BYTES, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, PART, TILE, threads};
 use crate::memory::{short_list, try_with_capacity};
 use crate::shape::Shape;
@@ -171,11 +169,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             self.leaves.line * self.leaves.lines,
             self.leaves.leaf
         );
-        let (operand, blocks) = match self.is_torn() {
-            true => (COPIED, blocks_at_once(&Lazy(e.by_ref()), None)?),
-            false => (self.rows.explain(), self.rows.blocks_in_words()?),
-        };
-        Ok([folds, format!("operand: {operand}")].into_iter().chain(blocks).collect())
+        let mut lines = vec![folds];
+        lines.extend(self.rows.operand_in_words(self.is_torn().then_some(e))?);
+        Ok(lines)
     }
 
     /// Hands over some leaves, in order.
