@@ -123,16 +123,6 @@ pub(crate) fn try_reserve_short<T, const N: usize>(
     out.try_reserve_exact(more).map_err(|_| Error::OutOfMemory { bytes })
 }
 
-/// A list of what an iterator gives, on the stack if it is short.
-pub(crate) fn short_list<T, const N: usize>(
-    items: impl ExactSizeIterator<Item = T>,
-) -> Result<SmallVec<[T; N]>> {
-    let mut out = SmallVec::new();
-    try_reserve_short(&mut out, items.len())?;
-    out.extend(items);
-    Ok(out)
-}
-
 /// Replaces the elements of a vector.
 pub(crate) fn refill<T>(out: &mut Vec<T>, items: impl ExactSizeIterator<Item = T>) -> Result<()> {
     out.clear();

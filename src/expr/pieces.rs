@@ -37,7 +37,8 @@ pub(crate) fn elements<E: Expr>(e: &Lazy<E>) -> Result<Cow<'_, [E::Elem]>> {
 ///
 /// Parts come one after another in row-major order, each computed by as many threads as pay off; memory is taken for
 /// one of them, of operands in blocks, or not in memory and transposed, for 2^20 elements or as many as blocks hold, up to
-/// 128 MiB, and for the whole results of deferred operations among the operands. What lies in memory in row-major order is not copied.
+/// 128 MiB, and for the whole results of deferred operations among the operands. What lies in memory in row-major order is
+/// not copied.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be evaluated in parts",
     note = "`&Tensor`, views, `Lazy` expressions, deferred operations, calls with one output and references to these can"

@@ -14,8 +14,8 @@ use std::ops::Range;
 
 impl<S: Reader> Tensor<S> {
     /// The elements in row-major order of the view, one by one. After the first few they are read thousands at a
-    /// time, of storage in blocks up to 16 MiB, of a transposed view 2^18; where that fails each is read by itself, so that an error stands for the
-    /// element that has it.
+    /// time, of storage in blocks up to 16 MiB, of a transposed view 2^18; where that fails each is read by itself, so that
+    /// an error stands for the element that has it.
     ///
     /// ```
     /// use lensor::Tensor;

@@ -1,7 +1,7 @@
 //! Layers of blocks along rows, and how often blocks would be loaded for them.
 
-use super::Rows;
 use super::strided::is_across_below;
+use super::{COPIED_BYTES, Rows};
 use crate::error::Result;
 use crate::expr::boxed::Boxed;
 use crate::expr::{Access, Expr, Leaf};
@@ -194,12 +194,15 @@ impl<'e, T: Copy + Send + Sync + 'e> Rows<'e, T> {
     }
 
     /// Whether rows come to the same blocks many times, as a list has them, and not all blocks are held, or to the same runs,
-    /// as those of several threads do that are reshaped across them.
+    /// as those of several threads do that are reshaped across them; and are few enough to be copied first.
     pub(crate) fn are_mixed(&self) -> bool {
-        are_mixed(&self.e) || (threads() > 1 && is_across_below(&self.e))
+        let bytes = self.shape.iter().fold(size_of::<T>(), |all, &n| all.saturating_mul(n));
+        let mixed = || are_mixed(&self.e) || (threads() > 1 && is_across_below(&self.e));
+        bytes <= COPIED_BYTES && mixed()
     }
 
-    /// The same of rows out of order where storage lies across the rows, and not so that rows and columns of one block can be read together.
+    /// Whether rows come to the same blocks many times where storage lies across them, and not so that rows and columns of
+    /// one block can be read together.
     pub(crate) fn reloads_across(&self) -> bool {
         self.is_across() && self.tile().is_none() && self.reloads_blocks()
     }

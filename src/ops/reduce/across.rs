@@ -112,7 +112,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Across<'e, T> {
         let bytes = elements.saturating_mul(self.groups).saturating_mul(size_of::<T>());
         let torn = self.rows.window().is_some() && !self.rows.is_far();
         let torn = torn && self.groups > 1 && elements < MIN_READ;
-        (torn || self.rows.are_mixed()) && bytes <= COPIED_BYTES
+        (torn && bytes <= COPIED_BYTES) || self.rows.are_mixed()
     }
 
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {

@@ -5,9 +5,9 @@ use super::folding::{Folding, Needs, Runs};
 use super::tasks::{Failure, finish, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
-use crate::expr::{Block, Boxed, COPIED_BYTES, RowReader, Rows, Stop};
+use crate::expr::{Block, Boxed, RowReader, Rows, Stop};
 use crate::kernel::{GRAIN, PARALLEL, PART, TILE, threads};
-use crate::memory::{short_list, try_with_capacity};
+use crate::memory::{list, try_with_capacity};
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -22,12 +22,12 @@ const KEPT_FAR: usize = 1 << 18;
 /// Fewest lines that are read at once then, if there are as many.
 const WIDE: usize = 256;
 
-/// Where leaves stand among the elements of their results: those of a short row on the stack.
-type Positions = SmallVec<[usize; 8]>;
+/// Leaves of a row that are listed on the stack.
+const FEW: usize = 8;
 
 /// A fold along rows, cut into leaves that are numbered in row-major order.
 pub(super) struct Along<'e, T> {
-    rows: Rows<'e, T>,
+    pub(super) rows: Rows<'e, T>,
     needs: Needs,
     results: usize,
     leaves: Leaves,
@@ -89,13 +89,6 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             results: axes(false).map(|axis| shape[axis]).product(),
             leaves,
         })
-    }
-
-    /// Whether storage would be read in no order, and is small enough to be copied first.
-    pub(super) fn is_torn(&self) -> bool {
-        let elements = self.leaves.line.saturating_mul(self.leaves.lines);
-        let bytes = elements.saturating_mul(self.results).saturating_mul(size_of::<T>());
-        self.rows.are_mixed() && bytes <= COPIED_BYTES
     }
 
     pub(super) fn results<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>, Failure> {
@@ -170,7 +163,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             self.leaves.leaf
         );
         let mut lines = vec![folds];
-        lines.extend(self.rows.operand_in_words(self.is_torn().then_some(e))?);
+        lines.extend(self.rows.operand_in_words(self.rows.are_mixed().then_some(e))?);
         Ok(lines)
     }
 
@@ -234,11 +227,8 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
                     if short {
                         return Ok(to.take(runs, &self.positions(next + row, 1, runs.len())?)?);
                     }
-                    runs.iter().zip(row..).try_for_each(|(run, row)| {
-                        let positions = self.positions(next + row * step, 1, step)?;
-                        Ok(to
-                            .take(&short_list::<_, 8>(run.chunks(self.leaves.leaf))?, &positions)?)
-                    })
+                    let mut each = runs.iter().zip(row..);
+                    each.try_for_each(|(run, row)| Ok(self.hand(next + row * step, run, to)?))
                 })?;
                 next += together * step;
                 continue;
@@ -301,7 +291,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             let block = reader.read(line..line + lines, columns)?;
             for row in 0..lines {
                 let leaf = row * per_line + k;
-                let runs = short_list::<_, 8>(block.row(row).chunks(self.leaves.leaf))?;
+                let runs = list(block.row(row).chunks(self.leaves.leaf))?;
                 let positions = self.positions(first + leaf, 1, runs.len())?;
                 to.keep(leaf, 1, &runs, &positions)?;
             }
@@ -368,21 +358,31 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         if self.leaves.count() == 1 {
             return to.take_whole(elements, leaf);
         }
-        let positions = self.positions(first, 1, elements.len().div_ceil(leaf))?;
-        to.take(&short_list::<_, 8>(elements.chunks(leaf))?, &positions)
+        let count = elements.len().div_ceil(leaf);
+        if count > FEW {
+            return to.take(&list(elements.chunks(leaf))?, &self.positions(first, 1, count)?);
+        }
+        // On the stack, as it takes about as long to fold a short row as to allocate lists.
+        let (mut runs, mut positions) = ([elements; FEW], [0; FEW]);
+        runs.iter_mut().zip(elements.chunks(leaf)).for_each(|(run, part)| *run = part);
+        let positions = &mut positions[..if self.needs.positions { count } else { 0 }];
+        positions.iter_mut().zip(first..).for_each(|(at, leaf)| *at = self.position(leaf));
+        to.take(&runs[..count], positions)
     }
 
     /// Where the first elements of leaves stand among those of their results, if that matters: of every `step`-th
     /// leaf from the first on.
-    fn positions(&self, first: usize, step: usize, count: usize) -> Result<Positions> {
+    fn positions(&self, first: usize, step: usize, count: usize) -> Result<Vec<usize>> {
         if !self.needs.positions {
-            return Ok(Positions::new());
+            return Ok(Vec::new());
         }
-        short_list((0..count).map(|k| {
-            let leaf = first + k * step;
-            let (line, within) = (leaf / self.leaves.per_line, leaf % self.leaves.per_line);
-            line % self.leaves.lines * self.leaves.line + within * self.leaves.leaf
-        }))
+        list((0..count).map(|k| self.position(first + k * step)))
+    }
+
+    /// The same of one leaf.
+    fn position(&self, leaf: usize) -> usize {
+        let (line, within) = (leaf / self.leaves.per_line, leaf % self.leaves.per_line);
+        line % self.leaves.lines * self.leaves.line + within * self.leaves.leaf
     }
 
     /// Whether lines are evaluated from one end to the other.

@@ -63,7 +63,7 @@ pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
         }
     } else {
         let along = Along::new(e, shape, reduced, needs)?;
-        if along.is_torn() {
+        if along.rows.are_mixed() {
             let copy = Lazy(e.by_ref()).eval()?;
             Along::new(&erased(&copy), shape, reduced, needs)?.results(reducer)
         } else {
