@@ -3,7 +3,7 @@
 mod joint;
 mod stored;
 
-use super::{Blocks, Reader, Stored, stepped, translate};
+use super::{Blocks, Reader, Stored, read_steps, stepped, translate};
 use crate::error::{Error, StorageError};
 use crate::memory::{list, try_with_capacity};
 use joint::Joint;
@@ -204,7 +204,8 @@ impl<R: Reader> Reader for Concat<R> {
             let count = rest.len().min(steps_left.saturating_add(1));
             let (now, later) = rest.split_at_mut(count);
             let within = s.first + (address - s.start);
-            s.part.read_run(within, own_step, now).map_err(|e| self.error_in_whole(s.which, e))?;
+            read_steps(s.part, within, own_step, now)
+                .map_err(|e| self.error_in_whole(s.which, e))?;
             address = stepped(address, step, count);
             (rest, last) = (later, Some(s));
         }

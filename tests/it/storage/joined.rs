@@ -1,12 +1,13 @@
 //! Sparse tensors one after another are sparse: their entries, by themselves, under views and in expressions.
 
-use lensor::Stored;
 use lensor::conformance::check_reader;
 use lensor::dtype::SameBits;
 use lensor::prelude::*;
 use lensor::storage::{Concat, Constant, Sparse};
 use lensor::tensor::{concat, stack};
+use lensor::{StorageError, Stored};
 use quickcheck::{TestResult, quickcheck};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A tensor of a few small numbers and many zeros.
 fn few(shape: &[usize], seed: &mut u64) -> Tensor<Vec<i32>> {
@@ -100,6 +101,101 @@ fn rows_without_entries_cost_nothing() {
     let ranks: usize = (0..20_000).map(|k| many.storage().stored().unwrap().rank(4 * k)).sum();
     assert_eq!(ranks, 20_000 * 19_999 / 2);
     assert_eq!(entries(&many.max(0).eval_sparse().unwrap()), [(2, 5)]);
+}
+
+/// Sparse storage that counts what is asked: ranks, lists of entries, and elements or runs, which are not of step -1.
+struct Counted {
+    own: Sparse<i32>,
+    asked: [AtomicUsize; 3],
+}
+
+impl Counted {
+    /// A matrix with one entry in each row.
+    fn rows(rows: usize, columns: usize, fill: i32) -> Tensor<Self> {
+        let at = (0..rows).map(|row| row * columns + row * 7 % columns).collect();
+        let own = Sparse::from_sorted(rows * columns, fill, at, (1..=rows as i32).collect());
+        Tensor::new([rows, columns], Self { own: own.unwrap(), asked: Default::default() }).unwrap()
+    }
+
+    fn asked(t: &Tensor<Self>) -> [usize; 3] {
+        t.storage().asked.each_ref().map(|count| count.swap(0, Relaxed))
+    }
+}
+
+impl Reader for Counted {
+    type Elem = i32;
+    fn len(&self) -> usize {
+        self.own.len()
+    }
+    fn read(&self, address: usize) -> i32 {
+        self.asked[2].fetch_add(1, Relaxed);
+        self.own.read(address)
+    }
+    fn read_run(&self, start: usize, step: isize, out: &mut [i32]) -> Result<(), StorageError> {
+        self.asked[2].fetch_add(1, Relaxed);
+        assert!(step != -1 || out.len() < 2);
+        self.own.read_run(start, step, out)
+    }
+    fn stored(&self) -> Option<&dyn Stored<Elem = i32>> {
+        Some(self)
+    }
+}
+
+impl Stored for Counted {
+    type Elem = i32;
+    fn fill(&self) -> i32 {
+        self.own.fill()
+    }
+    fn count(&self) -> usize {
+        self.own.count()
+    }
+    fn rank(&self, address: usize) -> usize {
+        self.asked[0].fetch_add(1, Relaxed);
+        self.own.rank(address)
+    }
+    fn entries(&self, from: usize, addresses: &mut [usize], values: &mut [i32]) -> usize {
+        self.asked[1].fetch_add(1, Relaxed);
+        self.own.entries(from, addresses, values)
+    }
+}
+
+/// Of parts side by side in many rows, and of one among many parts.
+#[test]
+fn entries_are_asked_for_in_long_stretches() {
+    let (a, b) = (Counted::rows(5000, 10, 0), Counted::rows(5000, 3, 0));
+    let joined = concat(1, [&a, &b]).unwrap();
+    assert_eq!(entries(&joined).len(), 10_000);
+    for part in [&a, &b] {
+        let [ranks, lists, elements] = Counted::asked(part);
+        assert!(ranks <= 40 && lists <= 2 && elements == 0, "{ranks} {lists} {elements}");
+    }
+    let rows: Vec<_> = (0..200).map(|_| Counted::rows(1, 10, 0)).collect();
+    let joined = stack(0, &rows).unwrap();
+    rows.iter().for_each(|row| _ = Counted::asked(row));
+    assert_eq!(entries(&joined.select((150, .., ..)).unwrap()), [(0, 1)]);
+    let all = rows.iter().map(Counted::asked);
+    let [ranks, lists, elements] = all.fold([0; 3], |[a, b, c], [d, e, f]| [a + d, b + e, c + f]);
+    assert!(ranks <= 20 && lists == 1 && elements == 0, "{ranks} {lists} {elements}");
+}
+
+/// Columns whose fill values differ are not sparse together, and are read as columns of memory are.
+#[test]
+fn columns_of_two_fill_values_are_read_in_runs() {
+    let (a, b) = (Counted::rows(500, 1, 0), Counted::rows(500, 1, 9));
+    let joined = concat(1, [&a, &b]).unwrap();
+    assert!(joined.storage().stored().is_none());
+    let elements = joined.to_vec().unwrap();
+    assert!(elements.iter().copied().eq((2..1002).map(|k| k / 2)));
+    assert!(Counted::asked(&a)[2] <= 4);
+}
+
+/// Of a part that is one column a flipped view is read forward, too.
+#[test]
+fn flipped_columns_are_read_forward() {
+    let (a, b) = (Counted::rows(40, 1, 0), Counted::rows(40, 100, 0));
+    let joined = concat(1, [&a, &b]).unwrap();
+    let flipped = joined.slice(1, 0..1).unwrap().flip(0).unwrap();
+    assert!(flipped.to_vec().unwrap().into_iter().eq((1..=40).rev()));
 }
 
 /// Entries where there is no element, and none where some were promised.
