@@ -154,15 +154,14 @@ fn join<S: Reader>(axis: usize, tensors: Vec<Tensor<S>>) -> Result<Tensor<Concat
     let mut order = storage_order(largest.address_map());
     let depth = order.iter().position(|&k| k == axis).unwrap_or(0);
     let row: usize = order[depth..].iter().map(|&k| shape[k]).product();
-    // Entries are merged row by row, in time of their number.
-    let is_sparse = || tensors.iter().all(|tensor| tensor.storage().stored().is_some());
-    if row / tensors.len() < RUN && !is_sparse() {
-        // Unless blocks of all are blocks of the whole so.
-        let in_blocks = tensors.iter().all(|tensor| tensor.storage().blocks().is_some()) && {
-            let views = list(tensors.iter().map(Tensor::view))?;
-            combined(views, axis, &order, &shape)?.blocks().is_some()
+    if row / tensors.len() < RUN {
+        let all = |has: fn(&S) -> bool| tensors.iter().all(|tensor| has(tensor.storage()));
+        // Unless blocks of all are blocks of the whole so, or entries are merged, in time of their number.
+        let is_kept = (all(|own| own.blocks().is_some()) || all(|own| own.stored().is_some())) && {
+            let whole = combined(list(tensors.iter().map(Tensor::view))?, axis, &order, &shape)?;
+            whole.blocks().is_some() || whole.stored().is_some()
         };
-        if !in_blocks {
+        if !is_kept {
             order[..=depth].rotate_right(1);
         }
     }
