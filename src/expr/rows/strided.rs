@@ -167,7 +167,7 @@ pub(crate) fn lies_across<E: Expr>(e: &E) -> bool {
     e.leaves(&mut |leaf| {
         let bottom = leaf.map.rest().last().unwrap_or(leaf.map.top());
         let read = matches!(leaf.access, Access::Read { .. } | Access::Blocks(_));
-        across |= read && are_across(&strides_of(bottom));
+        across |= read && cuts_runs(&strides_of(bottom));
     });
     across
 }
@@ -236,13 +236,18 @@ fn are_across(strides: &[usize]) -> bool {
     nearest.is_some() && strides.last() != nearest
 }
 
+/// Whether each row takes of every run: not where it is one element, repeated.
+fn cuts_runs(strides: &[usize]) -> bool {
+    strides.last() != Some(&0) && are_across(strides)
+}
+
 /// Whether storage that is not memory lies across the rows of what is reshaped, so that each row takes of every run.
 pub(super) fn is_across_below<T: Copy + Send + Sync>(e: &Boxed<'_, T>) -> bool {
     let mut across = false;
     e.leaves(&mut |leaf| {
         let read = matches!(leaf.access, Access::Read { .. } | Access::Blocks(_));
         let below = leaf.map.rest().last().filter(|_| read);
-        across |= below.is_some_and(|below| are_across(&strides_of(below)));
+        across |= below.is_some_and(|below| cuts_runs(&strides_of(below)));
     });
     across
 }

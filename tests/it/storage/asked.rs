@@ -165,3 +165,18 @@ fn windows_of_rotated_views_are_read_in_runs() {
         assert!(calls(&[32, 256], run) <= 64);
     }
 }
+
+/// A column that is repeated does not lie across rows: no more of it is read than asked for.
+#[test]
+fn repeated_columns_are_read_in_small_parts() {
+    let read = AtomicUsize::new(0);
+    let column = Tensor::from_fn([512, 1], |k| {
+        read.fetch_add(1, Ordering::Relaxed);
+        k as f64
+    });
+    let column = column.unwrap().broadcast([512, 256]).unwrap();
+    let sum = column + Tensor::full([512, 256], 1.0).unwrap();
+    let first = sum.for_each_box(1024, |_, _| Err(Error::Axis { axis: 0, rank: 0 }));
+    assert!(first.is_err());
+    assert!(read.into_inner() <= 8);
+}
