@@ -143,7 +143,8 @@ pub(crate) fn for_each_box<E: Expr, X: From<Error>>(
 /// across them, or as many as the blocks have that are held of its storage, and ending where these do, as a block is loaded
 /// for each box that needs it.
 pub(crate) fn boxes_of<E: Expr>(e: &E, shape: &Shape, most: usize) -> Result<Boxes> {
-    let near = if lies_across(e) { most.max(FAR) } else { most };
+    let far = FAR.min(MOST_BYTES / size_of::<E::Elem>().max(1));
+    let near = if lies_across(e) { most.max(far) } else { most };
     let at_once = room_of_all(e, most.max(FAR)).unwrap_or(near);
     let boxes = Boxes::new(shape.clone(), at_once);
     ending_in_blocks(e, shape, boxes)

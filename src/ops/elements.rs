@@ -51,7 +51,6 @@ const LAYER_BYTES: usize = 1 << 24;
 
 /// Elements that are read at once: of storage in blocks, few of which are held, as many as it takes to load each once.
 fn at_once<S: Reader>(t: &Tensor<S>, shape: &Shape) -> usize {
-    let least = if lies_transposed(t) { TRANSPOSED } else { BLOCK };
     let in_blocks = || {
         t.storage().blocks().filter(|_| shape.rank() > 0)?;
         let order: SmallVec<[usize; 8]> = (0..shape.rank()).collect();
@@ -60,7 +59,8 @@ fn at_once<S: Reader>(t: &Tensor<S>, shape: &Shape) -> usize {
         rows.window().filter(|_| rows.holds_few())
     };
     let most = LAYER_BYTES / size_of::<S::Elem>().max(1);
-    in_blocks().unwrap_or(0).min(most).max(least)
+    let transposed = if lies_transposed(t) { TRANSPOSED } else { 0 };
+    in_blocks().unwrap_or(0).max(transposed).min(most).max(BLOCK)
 }
 
 /// Elements that are read one by one at first, as there may not be more, or nobody asks for them.
