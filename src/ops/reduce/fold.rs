@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::expr::{Boxed, Expr, Lazy, any_fault, erased, explain_rows, goes_by_entries};
 use crate::memory::{list, try_reserve_exact};
 use crate::shape::Shape;
+use crate::tensor::Tensor;
 
 /// Fewest neighbouring results that are made side by side.
 pub(super) const SIDE_BY_SIDE: usize = 8;
@@ -55,19 +56,15 @@ pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
     let needs = Needs::of::<T, R>();
     let folded = if is_across(shape, reduced) {
         let across = Across::new(e, shape, reduced, needs)?;
-        if across.is_torn() {
-            let copy = Lazy(e.by_ref()).eval()?;
-            Across::new(&erased(&copy), shape, reduced, needs)?.results(reducer)
-        } else {
-            across.results(reducer)
+        match copy_if(across.is_torn(), e)? {
+            Some(copy) => Across::new(&erased(&copy), shape, reduced, needs)?.results(reducer),
+            None => across.results(reducer),
         }
     } else {
         let along = Along::new(e, shape, reduced, needs)?;
-        if along.rows.are_mixed() {
-            let copy = Lazy(e.by_ref()).eval()?;
-            Along::new(&erased(&copy), shape, reduced, needs)?.results(reducer)
-        } else {
-            along.results(reducer)
+        match copy_if(along.rows.are_mixed(), e)? {
+            Some(copy) => Along::new(&erased(&copy), shape, reduced, needs)?.results(reducer),
+            None => along.results(reducer),
         }
     };
     folded.map_err(|stop| match stop {
@@ -78,6 +75,17 @@ pub(super) fn fold<T: Copy + Send + Sync, R: Reducer<T>>(
             any_fault(&Lazy(e.by_ref())).unwrap_or_else(|| undefined::<R::Out>(why, index))
         }
     })
+}
+
+/// A copy of operands that are better copied first, if there is memory for it.
+fn copy_if<T: Copy + Send + Sync>(
+    better: bool,
+    e: &Boxed<'_, T>,
+) -> Result<Option<Tensor<Vec<T>>>> {
+    match better.then(|| Lazy(e.by_ref()).eval()).transpose() {
+        Err(Error::OutOfMemory { .. }) => Ok(None),
+        copy => copy,
+    }
 }
 
 /// The shape of the results: without the reduced axes, or with extent 1 there.
