@@ -107,7 +107,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Read<'e, T> {
         let share = if parallel { items.div_ceil(threads()) } else { items };
         let together = (GRAIN / slab).max(share.min(window / slab));
         if slab <= GRAIN || together > 1 {
-            let together = together.max(1).next_multiple_of(high);
+            let whole = together.max(1).next_multiple_of(high);
+            // Blocks that many lanes lie in are not worth a thread without work.
+            let idle = slab > GRAIN && parallel && items.div_ceil(whole) < threads();
+            let together = if idle { together } else { whole };
             tasks.together = if self.inner == 1 { together.min(items) } else { 1 };
             return tasks;
         }
