@@ -137,8 +137,9 @@ pub(super) fn lies_in_lines<E: Expr>(e: &E, shape: &Shape, axes: &[usize]) -> bo
     let mut whole = true;
     e.leaves(&mut |leaf| {
         if let Access::Blocks(grid) = leaf.access {
-            let inner = grid.sides.counts.iter().rev().take(moving.saturating_sub(1));
-            whole &= inner.copied().all(|count| count <= 1);
+            let sides = grid.sides.extents.iter().zip(&grid.sides.counts).rev();
+            let mut inner = sides.filter(|(extent, _)| **extent > 1).take(moving.saturating_sub(1));
+            whole &= inner.all(|(_, count)| *count <= 1);
         }
     });
     whole
