@@ -161,7 +161,7 @@ impl<'a, T: Copy> Ahead<'a, T> {
         }
         let count = own.count();
         let most = most.min(count.saturating_sub(first));
-        let (mut addresses, mut values) = (vec![], vec![]);
+        let (mut addresses, mut values) = (Vec::new(), Vec::new());
         resize(&mut addresses, most, 0)?;
         resize(&mut values, most, own.fill())?;
         let (addresses, values) = (Cow::Owned(addresses), Cow::Owned(values));
