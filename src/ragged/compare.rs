@@ -11,8 +11,8 @@ use crate::storage::Reader;
 
 /// Ragged tensors are equal if their rows have the same lengths and all elements are equal; NaN differs from NaN.
 ///
-/// What cannot be compared is not equal, such as a storage that fails to read; [`Ragged::try_equal`] returns the error
-/// instead.
+/// What cannot be compared is not equal: a storage that fails to read, more than 2^33 elements of sparse content beside
+/// dense content, or in more than 2^24 items that are not packed. [`Ragged::try_equal`] returns the error instead.
 impl<S: Reader, R: Reader<Elem = S::Elem>> PartialEq<Ragged<R>> for Ragged<S>
 where
     S::Elem: PartialEq,

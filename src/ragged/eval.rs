@@ -76,7 +76,7 @@ impl<S: Reader> Ragged<S> {
     ///
     /// [`Error::Storage`] if the storage fails, [`Error::OutOfSpan`] if it shrank, [`Error::OutOfMemory`], and
     /// [`Error::WouldDensify`] for more than 2^33 elements of sparse content in rows that are not packed, which
-    /// are read one by one.
+    /// are read one by one if there are more than 2^24 items.
     ///
     /// ```
     /// use lensor::ragged::Ragged;

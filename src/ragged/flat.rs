@@ -17,6 +17,9 @@ use crate::storage::{Blocks, Reader, Stored, read_each};
 use crate::tensor::{IntoTensor, Tensor};
 use std::sync::Arc;
 
+/// Items of sparse content that are listed where rows are not packed: 128 MiB. More are read row by row.
+const LISTED: usize = 1 << 24;
+
 impl<S> Ragged<S> {
     /// The items that rows show, in their order, as a view without the rows: `[items, fixed axes..]`, or all axes if no axis
     /// is var. [`Self::content`] may have others.
@@ -98,6 +101,12 @@ fn last_rows<S: Reader>(
     match &resolved.rows {
         RowItems::From(first) if same => {
             return Ok(direct(pick(content, Items::From(*first), lengths.len())?));
+        }
+        // A list is part of the map, and what is sparse stays so.
+        RowItems::Starts { .. }
+            if same && lengths.len() <= LISTED && content.storage().stored().is_some() =>
+        {
+            return Ok(direct(pick(content, resolved.items()?, lengths.len())?));
         }
         RowItems::Starts { starts, step } if same => {
             return by_row(content, lengths, Starts::List(starts.clone()), Repeats::None, *step);

@@ -6,7 +6,8 @@ use crate::support::Random;
 use lensor::gufunc::{norm, sort};
 use lensor::lanes::SortOrder::Ascending;
 use lensor::prelude::*;
-use lensor::ragged::{LanesRagged, Ragged, ReduceRagged};
+use lensor::ragged::{LanesRagged, Offsets, Ragged, ReduceRagged};
+use lensor::storage::Duplicates;
 use quickcheck::quickcheck;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -175,6 +176,60 @@ fn all_operands_are_compared() {
     let sums = counted.cumsum(1);
     assert!(sums.try_equal(&sums).unwrap());
     assert!(asked.load(Ordering::Relaxed) < 2 * 4, "computed twice");
+}
+
+/// Rows that are not packed are compared by entries, however many elements there are.
+#[test]
+fn sparse_rows_are_compared_by_entries() {
+    const COLUMNS: usize = 1 << 40;
+    let rows = |indexes: [[usize; 2]; 2], values: [i64; 2]| {
+        let values = values.to_vec();
+        let content =
+            Tensor::from_coordinates([4, COLUMNS], 0, &indexes, values, Duplicates::Refuse);
+        Ragged::new([2], Offsets::from_lengths([1, 3]).unwrap(), content.unwrap()).unwrap()
+    };
+    let r = rows([[1, 5], [2, 9]], [7, 8]);
+    let turned = r.view().flip(1).unwrap();
+    let packed = rows([[2, 9], [3, 5]], [8, 7]);
+    assert!(turned == packed && turned == r.view().flip(1).unwrap());
+    assert_eq!(packed.try_equal(&turned), Ok(true));
+    assert!(turned != r && turned != rows([[2, 9], [3, 5]], [8, 6]));
+    assert_eq!(turned.try_equal(&turned), Ok(true));
+    assert_eq!(turned.try_equal(&r), Ok(false));
+    assert_eq!((&turned * 2).try_equal(&packed + &packed), Ok(true));
+    assert_eq!((&turned * 2).try_equal(&r + &r), Ok(false));
+    let swapped = r.view().select((vec![1_usize, 0],)).unwrap();
+    assert!(swapped == r.view().flip(0).unwrap() && swapped != r);
+    assert!(swapped.select((vec![1_usize, 0],)).unwrap() == r);
+    // Constants have no entries.
+    let constant = |x: u8| {
+        let content = Tensor::constant([9, COLUMNS], x).unwrap();
+        Ragged::from_views([2], vec![8, 3], vec![4, 2], -2, content).unwrap()
+    };
+    assert!(constant(7) == constant(7) && constant(7) != constant(8));
+}
+
+/// Four rows anywhere in nine items, some of which are in several.
+fn anywhere<S: Reader>(content: Tensor<S>, step: isize) -> Ragged<S> {
+    let starts = [8, 4, 5, 7].map(|start| if step < 0 { start } else { 8 - start });
+    Ragged::from_views([4], starts.to_vec(), vec![3, 0, 2, 4], step, content).unwrap()
+}
+
+/// Whatever is computed of rows of sparse content, it is that of dense content.
+#[test]
+fn sparse_rows_have_the_elements_of_dense_ones() {
+    let dense = Tensor::from_index([9, 2], |i| ((3 * i[0] + i[1]) % 4) as i64).unwrap();
+    let sparse = dense.to_sparse(0).unwrap();
+    for step in [-2, -1, 1, 2] {
+        let (a, b) = (anywhere(dense.view(), step), anywhere(sparse.view(), step));
+        let kept = a.eval().unwrap();
+        assert_eq!(b.eval().unwrap().to_string(), kept.to_string());
+        assert!(a == b && b == kept && b == anywhere(sparse.view(), step));
+        assert!(!(&b + 1).try_equal(&a).unwrap() && (&b * &a).try_equal(&kept * &kept).unwrap());
+        assert!(b.view().sum(1).try_equal(kept.sum(1)).unwrap());
+        assert!(b.view().cumsum(1).try_equal(kept.cumsum(1)).unwrap());
+        assert!(b.view().sort(1, Ascending).try_equal(kept.sort(1, Ascending)).unwrap());
+    }
 }
 
 /// A call of one output has what other results have.
