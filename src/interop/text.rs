@@ -135,7 +135,7 @@ pub(super) fn sparse<T: TextElement>(
 }
 
 /// The stored entries of a tensor, as files list them: those of which all others are zero. They are borrowed where they
-/// lie in memory in row-major order.
+/// lie in memory in row-major order from address 0 on.
 pub(super) fn entries<'t, S: Reader<Elem: SameBits>>(
     tensor: &'t Tensor<S>,
     what: &'static str,

@@ -2,8 +2,6 @@
 
 use super::Tensor;
 use super::combine::{IntoTensor, inverse, storage_order};
-#[cfg(doc)]
-use super::concat;
 use super::flat::Flat;
 use crate::error::{Error, Result, StorageError};
 use crate::grid::{Sides, sides_tell};
@@ -20,7 +18,8 @@ use std::ops::Range;
 ///
 /// Extent `n` becomes `before + n + after`. Elements are read in runs, and the border is filled in as it is read. Of
 /// storage in blocks, or a part along its axes, the result has its blocks, and others for the border, unless more than
-/// 2^20 of unequal length lie along an axis. It is not sparse, see [`concat()`]. Follows NumPy's `pad` with mode `constant`.
+/// 2^20 of unequal length lie along an axis. It is not sparse: a sparse tensor is assigned to a part of a
+/// [`Tensor::sparse`] instead, or [`Tensor::to_sparse`] reads all elements. Follows NumPy's `pad` with mode `constant`.
 ///
 /// # Errors
 ///

@@ -116,7 +116,7 @@ pub(crate) fn check_stored(e: &dyn Tree, dense: usize) -> Result<()> {
     match stored_count(e) {
         (_, true) => Ok(()),
         (stored, false) => {
-            // What is made of sparse storage, as a concatenation is, has entries, though it is not sparse.
+            // What is made of sparse storage, as a tensor with a border is, has entries, though it is not sparse.
             let stored = stored.saturating_add(entries_below(e));
             Err(Error::WouldDensify { stored, dense })
         }
