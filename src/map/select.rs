@@ -83,7 +83,8 @@ impl Select {
         Self::from_last(0)
     }
 
-    /// The index `back` before the last one; the axis goes away.
+    /// The index `back` before the last one; the axis goes away. Where there is none, errors have `extent - 1 - back`, which
+    /// is negative.
     pub fn from_last(back: usize) -> Self {
         Self::IndexFromLast(back)
     }
