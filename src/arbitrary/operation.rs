@@ -189,6 +189,7 @@ fn selector(g: &mut Gen, extent: usize, longest: usize) -> Select {
     let inside = below(g, extent) as isize;
     let step = pick(g, &[1, 1, 2, 3, -1, -1, -2, -3, isize::MAX, isize::MIN]);
     match below(g, 11) {
+        0 if extent > 0 && one_in(g, 3) => Select::from_last(inside as usize),
         0 if extent > 0 => Select::Index(inside),
         1 => Select::Reverse,
         2 => Select::every(if one_in(g, 4) { step } else { pick(g, &[2, -2, 3]) }),

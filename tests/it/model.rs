@@ -354,6 +354,7 @@ fn pick(selector: &Select, extent: usize) -> Result<Picked, Refusal> {
         Select::All => Picked::Many((0..extent).collect()),
         Select::Reverse => Picked::Many((0..extent).rev().collect()),
         Select::Index(index) => Picked::One(inside(*index as i128)?),
+        Select::IndexFromLast(back) => Picked::One(inside(extent as i128 - 1 - *back as i128)?),
         Select::List(list) => {
             Picked::Many(list.iter().map(|&i| inside(i as i128)).collect::<Result<_, _>>()?)
         }

@@ -70,6 +70,7 @@ pub(crate) fn sorting() {
         (square_of(SIDE), Tensor::from_index([SIDE, SIDE], |i| SIDE - 1 - i[1]).unwrap());
     let values = t.view().flip(1).unwrap().eval().unwrap();
     let expected = t.to_vec().unwrap();
+    t.fill(0).unwrap();
     short_of_memory(1, false, || t.put_along(1, &at, &values)).unwrap();
     assert_eq!(t.to_vec().unwrap(), expected);
     in_place("put_along", &|t, axis| {

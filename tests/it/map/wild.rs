@@ -25,12 +25,13 @@ fn wild_list<T>(g: &mut Gen, longest: usize, item: fn(&mut Gen) -> T) -> Vec<T> 
 }
 
 fn wild_selector(g: &mut Gen) -> Select {
-    match below(g, 7) {
+    match below(g, 8) {
         0 => Select::All,
         1 => Select::Index(wild_signed(g)),
         2 => Select::Range { start: wild_signed(g), stop: None, step: wild_signed(g) },
         3 => Select::stepped(wild_signed(g), wild_signed(g), wild_signed(g)),
         4 => Select::Reverse,
+        6 => Select::from_last(wild(g)),
         #[cfg(feature = "roaring")]
         5 => Select::Set(wild_list(g, 3, wild).into_iter().map(|index| index as u64).collect()),
         _ => Select::List(wild_list(g, 4, wild)),

@@ -9,6 +9,7 @@ use lensor::{Error, Reader, Result, Select};
 #[derive(Debug, Clone)]
 pub(super) enum View {
     Select(Vec<Select>),
+    Slice(usize, Select),
     Clip(usize, Select),
     Take(usize, Model<usize>),
     Keep(usize, Model<bool>),
@@ -19,6 +20,8 @@ pub(super) enum View {
     Swap(usize, usize),
     Flatten(usize),
     AsFixed(usize),
+    Insert(usize),
+    Remove(usize),
 }
 
 /// Calls the method of a tensor or an expression.
@@ -26,6 +29,7 @@ macro_rules! call {
     ($self:expr, $of:expr, $random:expr) => {
         match $self {
             View::Select(all) => $of.select(all),
+            View::Slice(axis, range) => $of.slice(*axis, range.clone()),
             View::Clip(axis, range) => $of.clip(*axis, range.clone()),
             View::Take(axis, picks) => $of.take(*axis, picks.build(77, $random)),
             View::Keep(axis, mask) => $of.keep(*axis, mask.build(true, $random)),
@@ -36,6 +40,8 @@ macro_rules! call {
             View::Swap(a, b) => $of.swap_axes(*a, *b),
             View::Flatten(axis) => $of.flatten(*axis),
             View::AsFixed(axis) => $of.as_fixed(*axis),
+            View::Insert(axis) => $of.insert_axis(*axis),
+            View::Remove(axis) => $of.remove_axis(*axis),
         }
     };
 }
@@ -81,6 +87,11 @@ fn step_of(selector: &Select) -> isize {
     }
 }
 
+/// Whether the axis goes away.
+fn is_index(selector: &Select) -> bool {
+    matches!(selector, Select::Index(_) | Select::IndexFromLast(_))
+}
+
 fn inside(index: i128, len: usize) -> Option<usize> {
     usize::try_from(index).ok().filter(|&index| index < len)
 }
@@ -118,6 +129,7 @@ impl<T: Clone> Model<T> {
             let all: Vec<i128> = match selector {
                 Select::All => (0..len as i128).collect(),
                 Select::Index(index) => vec![*index as i128],
+                Select::IndexFromLast(back) => vec![len as i128 - 1 - *back as i128],
                 Select::List(list) => list.iter().map(|&index| index as i128).collect(),
                 range => visited(range, len).unwrap(),
             };
@@ -125,8 +137,8 @@ impl<T: Clone> Model<T> {
             let all = all.into_iter().filter(|&index| !cuts || inside(index, len).is_some());
             all.map(|index| inside(index, len).ok_or_else(|| lacks(path, index, len))).collect()
         };
-        let (kinds, is_index) = match (selector, self.kinds[axis]) {
-            (Select::Index(_), kind) => {
+        let (kinds, drops) = match (selector, self.kinds[axis]) {
+            (one, kind) if is_index(one) => {
                 if let Some(extent) = kind {
                     pick(&[], extent)?;
                 }
@@ -138,7 +150,7 @@ impl<T: Clone> Model<T> {
         };
         self.with(axis, &kinds, |path, list| {
             let picked = pick(path, list.len())?;
-            Ok(match is_index {
+            Ok(match drops {
                 true => list[picked[0]].clone(),
                 false => Item::List(picked.iter().map(|&k| list[k].clone()).collect()),
             })
@@ -165,39 +177,6 @@ impl<T: Clone> Model<T> {
         Ok(())
     }
 
-    pub(super) fn transposed(&self, order: &[usize]) -> Refused<Self> {
-        let rank = self.rank();
-        let mut sorted = order.to_vec();
-        sorted.sort();
-        if sorted != (0..rank).collect::<Vec<_>>() {
-            return Err(Some(Error::Permutation { order: order.to_vec(), rank }));
-        }
-        let to = |axis: usize| order.iter().position(|&k| k == axis).unwrap();
-        let crosses = |&var: &usize| (0..rank).any(|k| (k < var) != (to(k) < to(var)));
-        if self.vars().iter().any(crosses) {
-            return Err(None);
-        }
-        // Neighbours change places until all axes are in order.
-        let (mut now, mut own) = (self.clone(), (0..rank).collect::<Vec<_>>());
-        for round in 0..rank {
-            for k in 0..rank.saturating_sub(1 + round) {
-                if to(own[k]) > to(own[k + 1]) {
-                    own.swap(k, k + 1);
-                    let (first, second) = (now.kinds[k], now.kinds[k + 1]);
-                    now = now.with(k, &[first], |_, list| {
-                        let column =
-                            |j: usize| list.iter().map(|row| row.list()[j].clone()).collect();
-                        Ok(Item::List(
-                            (0..second.unwrap()).map(|j| Item::List(column(j))).collect(),
-                        ))
-                    })?;
-                    (now.kinds[k], now.kinds[k + 1]) = (second, first);
-                }
-            }
-        }
-        Ok(now)
-    }
-
     pub(super) fn view(&self, view: &View) -> Refused<Self> {
         match view {
             View::Select(all) => {
@@ -208,9 +187,13 @@ impl<T: Clone> Model<T> {
                 let (mut now, mut axis) = (self.clone(), 0);
                 for (named, selector) in all.iter().enumerate() {
                     now = now.selected(axis, named, selector, false)?;
-                    axis += usize::from(!matches!(selector, Select::Index(_)));
+                    axis += usize::from(!is_index(selector));
                 }
                 Ok(now)
+            }
+            View::Slice(axis, range) => {
+                self.axis(*axis)?;
+                self.selected(*axis, *axis, range, false)
             }
             View::Clip(axis, range) => {
                 self.axis(*axis)?;
@@ -315,6 +298,35 @@ impl<T: Clone> Model<T> {
                     now.kinds[*axis] = Some(expected);
                 }
                 Ok(now)
+            }
+            View::Insert(axis) => {
+                let rank = self.rank();
+                if *axis > rank {
+                    return Err(Some(Error::Axis { axis: *axis, rank }));
+                }
+                let alone = |item: &Item<T>| Item::List(vec![item.clone()]);
+                let mut now = match axis.checked_sub(1) {
+                    None => Self { kinds: self.kinds.clone(), root: alone(&self.root) },
+                    Some(front) => self.with(front, &self.kinds[front..*axis], |_, list| {
+                        Ok(Item::List(list.iter().map(alone).collect()))
+                    })?,
+                };
+                now.kinds.insert(*axis, Some(1));
+                Ok(now)
+            }
+            View::Remove(axis) => {
+                self.axis(*axis)?;
+                let axis = *axis;
+                if let Some(extent) = self.kinds[axis].filter(|&extent| extent != 1) {
+                    return Err(Some(Error::Removed { axis, extent }));
+                }
+                self.with(axis, &[], |path, list| match list {
+                    [item] => Ok(item.clone()),
+                    _ => {
+                        let (row, items) = (path.to_vec(), list.len());
+                        Err(Some(Error::RowLength { row, axis, items, expected: 1 }))
+                    }
+                })
             }
         }
     }

@@ -118,6 +118,39 @@ impl<T: Clone> Model<T> {
         self.kinds.iter().copied().collect()
     }
 
+    pub(super) fn transposed(&self, order: &[usize]) -> Refused<Self> {
+        let rank = self.rank();
+        let mut sorted = order.to_vec();
+        sorted.sort();
+        if sorted != (0..rank).collect::<Vec<_>>() {
+            return Err(Some(Error::Permutation { order: order.to_vec(), rank }));
+        }
+        let to = |axis: usize| order.iter().position(|&k| k == axis).unwrap();
+        let crosses = |&var: &usize| (0..rank).any(|k| (k < var) != (to(k) < to(var)));
+        if self.vars().iter().any(crosses) {
+            return Err(None);
+        }
+        // Neighbours change places until all axes are in order.
+        let (mut now, mut own) = (self.clone(), (0..rank).collect::<Vec<_>>());
+        for round in 0..rank {
+            for k in 0..rank.saturating_sub(1 + round) {
+                if to(own[k]) > to(own[k + 1]) {
+                    own.swap(k, k + 1);
+                    let (first, second) = (now.kinds[k], now.kinds[k + 1]);
+                    now = now.with(k, &[first], |_, list| {
+                        let column =
+                            |j: usize| list.iter().map(|row| row.list()[j].clone()).collect();
+                        Ok(Item::List(
+                            (0..second.unwrap()).map(|j| Item::List(column(j))).collect(),
+                        ))
+                    })?;
+                    (now.kinds[k], now.kinds[k + 1]) = (second, first);
+                }
+            }
+        }
+        Ok(now)
+    }
+
     pub(super) fn dense(shape: &[usize], data: &[T]) -> Self {
         fn nest<T: Clone>(shape: &[usize], data: &[T]) -> Item<T> {
             let Some((&extent, rest)) = shape.split_first() else {

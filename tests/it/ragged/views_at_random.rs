@@ -34,19 +34,22 @@ impl View {
         let axis = random.below(rank + beyond);
         let lens = if axis < rank { m.lens(axis) } else { Vec::new() };
         let most = lens.iter().copied().max().unwrap_or(0);
-        match random.below(14) {
+        match random.below(17) {
             0..3 => {
                 let count = random.below(rank + 1 + beyond);
                 let selector = |k: usize, random: &mut Random| {
                     let least =
                         m.kinds.get(k).map_or(0, |_| m.lens(k).iter().copied().min().unwrap_or(0));
-                    match random.below(7) {
+                    match random.below(8) {
                         0 => Select::Index(near(least.saturating_sub(1), random)),
                         1 => Select::List(
                             (0..random.below(4)).map(|_| random.below(least.max(1))).collect(),
                         ),
                         2 => Select::Reverse,
                         3 | 4 => random_range(least, random),
+                        5 => {
+                            Select::from_last(near(least.saturating_sub(1), random).unsigned_abs())
+                        }
                         _ => Select::All,
                     }
                 };
@@ -110,7 +113,10 @@ impl View {
             10 => Self::Move(axis, random.below(rank)),
             11 => Self::Swap(axis, random.below(rank)),
             12 => Self::Flatten(axis),
-            _ => Self::AsFixed(axis),
+            13 => Self::AsFixed(axis),
+            14 => Self::Insert(random.below(rank + 1 + beyond)),
+            15 => Self::Remove(m.kinds.iter().position(|&kind| kind == Some(1)).unwrap_or(axis)),
+            _ => Self::Slice(axis, random_range(lens.iter().copied().min().unwrap_or(0), random)),
         }
     }
 }
