@@ -159,7 +159,17 @@ pub trait Reducer<T: Copy>: Send + Sync {
     /// one, or one that knows less. So a mean of a known number of elements needs no count beside the sum.
     /// Windows, which all have one length, are folded so.
     #[inline]
-    fn of_count<V: VisitReducer<T, Self::Out>>(&self, _count: usize, visit: V) -> V::Result
+    fn of_count<V: VisitReducer<T, Self::Out>>(&self, count: usize, visit: V) -> V::Result
+    where
+        Self: Sized,
+    {
+        self.of_up_to(count, visit)
+    }
+
+    /// Hands `visit` a reducer that gives the same results for folds of at most `most` elements: this one, or one that
+    /// has smaller states. So sums of few integers need no more than 64 bits. Scans are folded so.
+    #[inline]
+    fn of_up_to<V: VisitReducer<T, Self::Out>>(&self, _most: usize, visit: V) -> V::Result
     where
         Self: Sized,
     {

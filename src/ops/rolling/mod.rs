@@ -313,11 +313,12 @@ impl<E: Expr, R: Reducer<E::Elem>> Rolled<E, R> {
         out: &mut [MaybeUninit<R::Out>],
     ) -> Result<Filled> {
         let along = Along::new(e, self.extent.axis)?;
-        let fill = Fill { along: &along, extent: self.extent, out };
-        match self.extent.edge {
-            WindowEdge::Cut => fill.visit(&self.reducer),
+        let (along, extent, window) = (&along, self.extent, self.extent.window.max(1));
+        let fill = Fill { along, extent, out };
+        match extent.edge {
+            WindowEdge::Cut => self.reducer.of_up_to(window, fill),
             // No window is cut.
-            _ => self.reducer.of_count(self.extent.window.max(1), fill),
+            _ => self.reducer.of_count(window, fill),
         }
     }
 }

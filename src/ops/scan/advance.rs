@@ -27,30 +27,34 @@ impl<T: Copy, R: Reducer<T>> Kernel for Advance<'_, '_, '_, T, R> {
     #[inline(always)]
     fn run(mut self) -> Result<Gap> {
         let (mut gap, mut done): (Gap, _) = (None, 0);
-        for lane in self.run.chunks(self.each.max(1)) {
+        let each = self.each.max(1);
+        // Short lanes are parts of a part.
+        let several = R::ASSOCIATIVE && !self.scan.reverse && each < self.run.len();
+        let short = Some(each).filter(|_| several && each <= PART / 2);
+        for lanes in self.run.chunks(short.map_or(each, |each| PART / each * each)) {
             if done > 0 {
                 *self.carry = None;
             }
-            let found = self.lane(lane)?;
+            let found = self.lanes(lanes, short)?;
             gap = gap.or(found.map(|(k, reason)| (done + k, reason)));
-            done += lane.len();
+            done += lanes.len();
         }
         Ok(gap)
     }
 }
 
 impl<T: Copy, R: Reducer<T>> Advance<'_, '_, '_, T, R> {
-    /// Takes the next blocks of a lane and writes their results part by part; returns which has none, the one at
-    /// the first place along the axis.
+    /// Takes the next blocks of a lane, or some lanes of `short` elements, and writes their results part by part; returns
+    /// which has none, the one at the first place along the axis.
     #[inline(always)]
-    fn lane(&mut self, lane: &[T]) -> Result<Gap> {
+    fn lanes(&mut self, lanes: &[T], short: Option<usize>) -> Result<Gap> {
         let Self { scan, far, places, carry, queue, out, .. } = self;
-        let Some(&first) = lane.first() else { return Ok(None) };
+        let Some(&first) = lanes.first() else { return Ok(None) };
         let (mut gap, mut done): (Gap, _) = (None, 0);
-        for block in lane.chunks(BLOCK) {
+        for block in lanes.chunks(BLOCK) {
             let mut groups = None;
             for part in block.chunks(PART) {
-                let places = places.after(done);
+                let places = if short.is_some() { *places } else { places.after(done) };
                 // A result of this lane, as others may not exist.
                 let any = || {
                     let empty = || scan.reducer.empty().filter(|_| scan.exclusive);
@@ -63,19 +67,31 @@ impl<T: Copy, R: Reducer<T>> Advance<'_, '_, '_, T, R> {
                     if *far {
                         kernel::prefetch_row(part);
                     }
-                    let before = groups.clone();
-                    let carry = carry.as_ref();
-                    let found = scan.part(part, places, carry, &mut groups, results);
-                    found.filter(|_| gap.is_none() || scan.reverse).and_then(|_| {
-                        let at = |k| {
-                            let reason =
-                                scan.reason(part, k, places, carry, before.clone(), results);
-                            Some((k, reason?))
-                        };
-                        // From the side of the first place along the axis, as each takes a part.
-                        let mut all = 0..part.len();
-                        if scan.reverse { all.rev().find_map(at) } else { all.find_map(at) }
-                    })
+                    let (each, carry) = (short.unwrap_or(PART), carry.as_ref());
+                    let (mut found, mut start): (Gap, _) = (None, 0);
+                    for run in part.chunks(each) {
+                        let results = &mut results[start..start + run.len()];
+                        let before = groups.clone();
+                        let one = scan.part(run, places, carry, &mut groups, results);
+                        let is_first = found.is_none() && (gap.is_none() || scan.reverse);
+                        if one.is_some() && is_first {
+                            let at = |k| {
+                                let reason =
+                                    scan.reason(run, k, places, carry, before.clone(), results);
+                                Some((start + k, reason?))
+                            };
+                            // From the side of the first place along the axis, as each takes a part.
+                            let mut all = 0..run.len();
+                            found = if scan.reverse {
+                                all.rev().find_map(at)
+                            } else {
+                                all.find_map(at)
+                            };
+                        }
+                        start += run.len();
+                        groups = groups.filter(|_| short.is_none());
+                    }
+                    found
                 } else {
                     scan.one_by_one(part, places, carry, results)
                 };

@@ -26,7 +26,7 @@ use crate::expr::{Boxes, Explanation, Expr, IntoExpr, Lazy, boxes_along, moved, 
 use crate::kernel::{Filled, inner};
 use crate::memory::{append, list};
 use crate::ops::along::{Along, FewLanes, Sweep};
-use crate::ops::reduce::{Max, Min, Product, Reducer, Sum, reduces};
+use crate::ops::reduce::{Max, Min, Product, Reducer, Sum, VisitReducer, reduces};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
 use running::Running;
@@ -233,10 +233,26 @@ fn scan_lanes<E: Expr, R: Reducer<E::Elem>>(
     match along.copied(along.extent())? {
         Some(copy) => scan_lanes(&copy.view(), axis, reducer, way, out),
         None => {
-            let mut scan = planned(reducer, along.extent(), way);
-            scan.carries = carries(&along, &scan)?;
-            along.fill(&scan, out)
+            let along = &along;
+            reducer.of_up_to(along.extent(), Fill { along, way, out })
         }
+    }
+}
+
+/// Scans the lanes of an operand.
+struct Fill<'a, 'e, E: Expr, O> {
+    along: &'a Along<'e, E>,
+    way: Way,
+    out: &'a mut [MaybeUninit<O>],
+}
+
+impl<E: Expr, O: Copy + Send + Sync> VisitReducer<E::Elem, O> for Fill<'_, '_, E, O> {
+    type Result = Result<Filled>;
+
+    fn visit<R: Reducer<E::Elem, Out = O>>(self, reducer: &R) -> Self::Result {
+        let mut scan = planned(reducer, self.along.extent(), self.way);
+        scan.carries = carries(self.along, &scan)?;
+        self.along.fill(&scan, self.out)
     }
 }
 

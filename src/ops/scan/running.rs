@@ -8,7 +8,6 @@
 
 use crate::ops::along::{GROUP, States};
 use crate::ops::reduce::{Reducer, Undefined};
-use smallvec::SmallVec;
 
 /// A scan at work.
 pub(super) struct Running<'s, T: Copy, R: Reducer<T>> {
@@ -75,10 +74,10 @@ impl<T: Copy, R: Reducer<T>> Running<'_, T, R> {
                 }
             }
         }
-        if !rest.is_empty() {
-            let states = self.few(rest, places.after(done));
+        if let Some(states) = self.few(rest, places.after(done)) {
+            let states = &states[..rest.len()];
             let before = self.reducer.sum(carry, groups.as_ref());
-            gap = gap.or(self.finish(before.as_ref(), &states, last));
+            gap = gap.or(self.finish(before.as_ref(), states, last));
             *groups = self.reducer.sum(groups.as_ref(), states.last());
         }
         gap
@@ -98,34 +97,28 @@ impl<T: Copy, R: Reducer<T>> Running<'_, T, R> {
         let start = k - k % GROUP;
         self.part(&part[..start], places, carry, &mut groups, &mut results[..start]);
         let (before, after) = (self.reducer.sum(carry, groups.as_ref()), places.after(start));
-        let own = match part[start..].first_chunk::<GROUP>() {
-            Some(four) => self.reducer.prefixes(four, |k| after.position(k)).into(),
-            None => self.few(&part[start..], after),
+        let own = |number: usize| match part[start..].first_chunk::<GROUP>() {
+            Some(four) => Some(self.reducer.prefixes(four, |k| after.position(k))[number].clone()),
+            None => Some(self.few(&part[start..], after)?[number].clone()),
         };
-        let own = if self.exclusive { own[..k - start].last() } else { own.get(k - start) };
-        match self.reducer.sum(before.as_ref(), own).or_else(|| self.reducer.empty()) {
+        let own = (k - start).checked_sub(usize::from(self.exclusive)).and_then(own);
+        match self.reducer.sum(before.as_ref(), own.as_ref()).or_else(|| self.reducer.empty()) {
             Some(state) => self.reducer.undefined(&state),
             None => Some(Undefined::Empty),
         }
     }
 
-    /// The states within a group of fewer elements.
-    fn few(&self, x: &[T], places: Places) -> SmallVec<[R::State; GROUP]> {
-        let mut states: SmallVec<[R::State; GROUP]> = SmallVec::new();
-        for (k, &x) in x.iter().enumerate() {
-            let first = || self.reducer.first_at(x, places.position(k));
-            let state = match states.last() {
-                None => first(),
-                Some(two) if k == 2 => self.reducer.joined(two, &first()),
-                Some(one) => {
-                    let mut two = one.clone();
-                    self.reducer.step_at(&mut two, x, places.position(k));
-                    two
-                }
-            };
-            states.push(state);
+    /// The states within a group of fewer elements, if there is one; the last comes again for those that are missing.
+    #[inline(always)]
+    fn few(&self, x: &[T], places: Places) -> Option<[R::State; GROUP - 1]> {
+        let one = self.reducer.first_at(*x.first()?, places.position(0));
+        let mut two = one.clone();
+        if let Some(&second) = x.get(1) {
+            self.reducer.step_at(&mut two, second, places.position(1));
         }
-        states
+        let third = x.get(2).map(|&x| self.reducer.first_at(x, places.position(2)));
+        let three = third.map_or_else(|| two.clone(), |third| self.reducer.joined(&two, &third));
+        Some([one, two, three])
     }
 
     /// The state of a block.
@@ -138,7 +131,7 @@ impl<T: Copy, R: Reducer<T>> Running<'_, T, R> {
             groups = self.reducer.sum(groups.as_ref(), states.last());
         }
         let last = self.few(rest, places.after(fours.len() * GROUP));
-        self.reducer.sum(groups.as_ref(), last.last())
+        self.reducer.sum(groups.as_ref(), last.as_ref().and_then(|states| states.last()))
     }
 
     /// The results of the states of a group, given what comes before it; returns why one has
@@ -180,6 +173,7 @@ impl<T: Copy, R: Reducer<T>> Running<'_, T, R> {
     }
 
     /// As [`Self::finish_group`] for fewer elements.
+    #[inline(always)]
     fn finish(
         &self,
         before: Option<&R::State>,

@@ -6,8 +6,19 @@ use lensor::reduce::Reducer;
 use std::fmt::Debug;
 
 /// Shapes below and above what is read without a plan.
-const SHAPES: [[usize; 2]; 8] =
-    [[1, 5], [2, 1], [8, 8], [9, 3], [40, 7], [1100, 4], [500, 9], [70, 70]];
+const SHAPES: [[usize; 2]; 11] = [
+    [1, 5],
+    [2, 1],
+    [8, 8],
+    [9, 3],
+    [40, 7],
+    [3000, 1],
+    [1500, 2],
+    [1000, 3],
+    [1100, 4],
+    [150, 33],
+    [70, 70],
+];
 
 fn numbers([rows, extent]: [usize; 2]) -> Vec<i32> {
     (0..rows * extent).map(|k| (k * k * 31 + k * 7) as i32 % 19 - 9).collect()

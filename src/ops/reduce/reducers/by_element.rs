@@ -1,6 +1,6 @@
 //! Sums and products of whatever element type has them: what generic code can ask for.
 
-use super::super::{Reducer, Undefined};
+use super::super::{Reducer, Undefined, VisitReducer};
 use super::adapters::delegate;
 use super::{Product, Sum};
 
@@ -63,6 +63,11 @@ macro_rules! by_element {
             #[inline]
             fn finish(&self, state: Self::State) -> T::Total {
                 T::$Of::default().finish(state)
+            }
+
+            #[inline]
+            fn of_up_to<V: VisitReducer<T, T::Total>>(&self, most: usize, visit: V) -> V::Result {
+                T::$Of::default().of_up_to(most, visit)
             }
         }
     )* };

@@ -1,12 +1,12 @@
 //! Sums of integers, exact or refused.
 
-use super::super::{Reducer, Undefined};
+use super::super::{Reducer, Undefined, VisitReducer};
 use super::by_element::SumOf;
 use super::lanes::{few, in_columns};
 
 /// Exact sums: in 64 bits while a run cannot overflow them, in 128 bits across runs.
 macro_rules! exact_sums {
-    ($($element:ty => $total:ty, $wide:ty;)*) => { $(
+    ($($element:ty => $total:ty, $wide:ty, $Few:expr;)*) => { $(
         impl Reducer<$element> for SumOf {
             type State = $wide;
             type Out = $total;
@@ -43,6 +43,10 @@ macro_rules! exact_sums {
             #[inline]
             fn finish(&self, state: $wide) -> $total {
                 state as $total
+            }
+
+            fn of_up_to<V: VisitReducer<$element, $total>>(&self, most: usize, visit: V) -> V::Result {
+                if most <= SAFE { visit.visit(&$Few) } else { visit.visit(self) }
             }
 
             fn repeat(&self, x: $element, _position: usize, count: usize) -> $wide {
@@ -106,6 +110,39 @@ fn exact(sum: u64, highs: u64, more: u64, count: usize) -> i128 {
 }
 
 exact_sums! {
-    i8 => i64, i128; i16 => i64, i128; i32 => i64, i128; i64 => i64, i128; isize => i64, i128;
-    u8 => u64, u128; u16 => u64, u128; u32 => u64, u128; u64 => u64, u128; usize => u64, u128; bool => u64, u128;
+    i8 => i64, i128, Narrow; i16 => i64, i128, Narrow; i32 => i64, i128, Narrow; i64 => i64, i128, SumOf;
+    u8 => u64, u128, Narrow; u16 => u64, u128, Narrow; u32 => u64, u128, Narrow; u64 => u64, u128, SumOf;
+    isize => i64, i128, SumOf; usize => u64, u128, SumOf; bool => u64, u128, Narrow;
 }
+
+/// Sums of at most [`SAFE`] numbers of 32 bits.
+struct Narrow;
+
+macro_rules! narrow_sums {
+    ($($element:ty => $total:ty;)*) => { $(
+        impl Reducer<$element> for Narrow {
+            type State = $total;
+            type Out = $total;
+
+            fn empty(&self) -> Option<$total> {
+                Some(0)
+            }
+
+            #[inline(always)]
+            fn first(&self, x: $element) -> $total {
+                x as $total
+            }
+
+            #[inline(always)]
+            fn combine(&self, state: &mut $total, later: $total) {
+                *state = state.wrapping_add(later);
+            }
+
+            #[inline(always)]
+            fn finish(&self, state: $total) -> $total {
+                state
+            }
+        }
+    )* };
+}
+narrow_sums! { i8 => i64; i16 => i64; i32 => i64; u8 => u64; u16 => u64; u32 => u64; bool => u64; }
