@@ -115,6 +115,9 @@ impl<T: Copy, R: Reducer<T>> Columns<R::Out, GROUP> for Group<'_, '_, T, R> {
             }
         }
         let rows = self.rows.map(|row| &row[at.clone()]);
+        if size_of::<R::State>() <= SMALL_BYTES && self.several(rows, at.clone(), &mut results) {
+            return;
+        }
         let mut groups = std::mem::take(self.groups);
         let blocks = self.blocks.get(at.clone());
         if let Some(groups) = groups.get_mut(at.clone()) {
@@ -135,7 +138,43 @@ impl<T: Copy, R: Reducer<T>> Columns<R::Out, GROUP> for Group<'_, '_, T, R> {
     }
 }
 
+/// Lanes that are taken at once, if their states are numbers.
+const SEVERAL: usize = 32;
+const SMALL_BYTES: usize = 8;
+
 impl<T: Copy, R: Reducer<T>> Group<'_, '_, T, R> {
+    /// Takes [`SEVERAL`] lanes: in arrays of which the compiler knows that they lie apart, so that it finds vectors. Returns
+    /// `false` if there are not just so many, or nothing comes before in the block.
+    #[inline(always)]
+    fn several(
+        &mut self,
+        rows: [&[T]; GROUP],
+        at: Range<usize>,
+        results: &mut [&mut [R::Out]; GROUP],
+    ) -> bool {
+        let reducer = self.scan.reducer;
+        let [Some(a), Some(b), Some(c), Some(d)] = rows.map(<[T]>::first_chunk::<SEVERAL>) else {
+            return false;
+        };
+        let [p, q, r, s] = results.each_mut().map(|row| row.first_chunk_mut::<SEVERAL>());
+        let (Some(p), Some(q), Some(r), Some(s)) = (p, q, r, s) else { return false };
+        let known = self.groups.get(at.clone()).and_then(<[_]>::first_chunk::<SEVERAL>);
+        let Some(mut groups) = known.filter(|_| at.len() == SEVERAL).cloned() else { return false };
+        let blocks = self.blocks.get(at.clone()).and_then(<[_]>::first_chunk::<SEVERAL>);
+        let before = match blocks {
+            Some(blocks) => from_fn(|k| reducer.joined(&blocks[k], &groups[k])),
+            None => groups.clone(),
+        };
+        let rows: [&[T]; GROUP] = [a, b, c, d];
+        let mut results: [&mut [R::Out]; GROUP] = [p, q, r, s];
+        for (k, before) in before.into_iter().enumerate() {
+            let state = self.take(rows, at.start, k, before, &mut results);
+            reducer.combine(&mut groups[k], state);
+        }
+        self.groups[at].clone_from_slice(&groups);
+        true
+    }
+
     /// Writes the results of one lane, given what comes before, and returns the state of the group.
     #[inline(always)]
     fn take(
