@@ -121,6 +121,10 @@ pub trait Signed: Arithmetic {
     note = "integers, floats and `bool` have; of others take what you compare by `map` first"
 )]
 pub trait Order: Copy + PartialOrd + Send + Sync {
+    /// Whether of two elements that are not equal one is smaller, and equal ones have the same bits.
+    #[doc(hidden)]
+    const EXACT: bool = false;
+
     /// The smaller of two, NaN if either is.
     #[inline(always)]
     #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
@@ -181,7 +185,9 @@ macro_rules! integers {
             #[inline(always)]
             fn signum(self) -> Self { integers!(@$magnitude signum self) }
         }
-        impl Order for $type {}
+        impl Order for $type {
+            const EXACT: bool = true;
+        }
         bits!($type);
     )* };
     (@signed signum $x:expr) => { $x.signum() };
@@ -253,7 +259,9 @@ macro_rules! floats {
 integers!(signed: i8 [u8, u16], i16 [u16, u32], i32 [u32, u64], i64 [u64, u128], i128, isize [usize, u128]);
 integers!(unsigned: u8 [u8, u16], u16 [u16, u32], u32 [u32, u64], u64 [u64, u128], u128, usize [usize, u128]);
 bits!(bool);
-impl Order for bool {}
+impl Order for bool {
+    const EXACT: bool = true;
+}
 impl Order for f32 {}
 impl Order for f64 {}
 #[cfg(feature = "half")]

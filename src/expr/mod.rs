@@ -68,7 +68,7 @@ pub(crate) use pieces::*;
 pub(crate) use results::results;
 pub(crate) use rows::{
     Block, COPIED, COPIED_BYTES, MIN_READ, RowReader, Rows, TRANSPOSED, lies_across,
-    lies_transposed,
+    lies_transposed, order_in_memory,
 };
 pub use scalar::Scalar;
 pub(crate) use sink::{failed_at, finish};

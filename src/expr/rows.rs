@@ -34,7 +34,7 @@ use slab::lies_in_lines;
 use smallvec::SmallVec;
 use std::ops::Range;
 use strided::{Leaves, strided};
-pub(crate) use strided::{TRANSPOSED, lies_across, lies_transposed};
+pub(crate) use strided::{TRANSPOSED, lies_across, lies_transposed, order_in_memory};
 use windows::Windows;
 
 /// Expressions from this size on, in bytes of all results, read from farther than the caches of a core.

@@ -5,6 +5,7 @@ use crate::expr::{Access, Expr, Leaf};
 use crate::map::Layout;
 use crate::shape::Shape;
 use smallvec::SmallVec;
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// Where a leaf lies: its offset and a stride for every axis of the joint shape.
@@ -133,6 +134,33 @@ fn join(axes: Range<usize>, extents: &mut SmallVec<[usize; 8]>, leaves: &mut Lea
         leaf.strides.drain(gone.clone());
     }
     true
+}
+
+/// An order of axes, outermost first, in which all leaves lie in memory in rows, if their own is not one.
+pub(crate) fn order_in_memory<T: Copy + Send + Sync>(
+    e: &Boxed<'_, T>,
+    shape: &Shape,
+) -> Option<SmallVec<[usize; 8]>> {
+    let mut memory = true;
+    e.leaves(&mut |leaf| memory &= leaf.access == Access::Slice);
+    let leaves = strided(e).filter(|leaves| memory && !leaves.is_empty())?;
+    let step = |leaf: &Strided, axis: usize| {
+        let own = (axis + leaf.strides.len()).checked_sub(shape.rank());
+        own.map_or(0, |own| leaf.strides[own].unsigned_abs())
+    };
+    let is_in_rows = |order: &[usize]| {
+        leaves.iter().all(|leaf| {
+            let long = order.iter().filter(|&&axis| shape[axis] > 1);
+            let steps = long.map(|&axis| step(leaf, axis)).filter(|step| *step != 0);
+            steps.is_sorted_by(|outer, inner| outer >= inner)
+        })
+    };
+    let mut order: SmallVec<[usize; 8]> = (0..shape.rank()).collect();
+    if is_in_rows(&order) {
+        return None;
+    }
+    order.sort_by_key(|&axis| Reverse(leaves.iter().map(|leaf| step(leaf, axis)).max()));
+    Some(order).filter(|order| is_in_rows(order))
 }
 
 /// Elements that are evaluated at once of what [`is_transposed`].

@@ -80,6 +80,10 @@ pub trait Reducer<T: Copy>: Send + Sync {
     /// extends it, and are moved to those of the window before [`Self::undefined`] and [`Self::finish`]. A reducer around
     /// another one that takes this from it takes [`Self::moved`], too.
     const MOVES: bool = !Self::POSITIONS;
+    /// Whether results have the same bits however elements are ordered and grouped: what lies in another order than that of
+    /// the view is folded in that order then.
+    #[doc(hidden)]
+    const EXACT: bool = false;
     /// Whether folding takes so much longer than bringing elements from memory that wider registers pay: as it does
     /// for four reducers and more.
     #[doc(hidden)]

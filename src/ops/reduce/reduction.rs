@@ -12,14 +12,15 @@ use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
     Boxed, Boxes, Explanation, Expr, Lazy, Prepare, bytes_read, check_reads, deferred_of_stored,
-    defers, densely, erased, of_view, prepared, selectors, small_elements, small_in_words,
+    defers, densely, erased, of_view, order_in_memory, prepared, selectors, small_elements,
+    small_in_words,
 };
 use crate::kernel::{self, Filled, PARALLEL, threads};
 use crate::map::{AddressMap, Select};
-
 use crate::shape::Shape;
 use crate::storage::Sparse;
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, inverse};
+use smallvec::SmallVec;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -50,8 +51,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
     ) -> Result<Option<A>> {
         let mut direct = Ok(None);
         let elements = small_elements(&self.e, PARALLEL - 1, &mut |shape| {
+            let is_turned = R::EXACT && self.is_turned(&shape);
             direct = Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>());
-            matches!(direct, Ok(Some(_)))
+            !is_turned && matches!(direct, Ok(Some(_)))
         });
         let (Some(direct), Some(elements)) = (direct?, elements) else { return Ok(None) };
         match fold(&direct, &elements, &self.reducer) {
@@ -62,6 +64,15 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
             // Of memory that there is not, a fold by a plan tells if it has none either.
             Err(Failure::Stop(_)) => Ok(None),
         }
+    }
+}
+
+impl<E: Expr, R> Fold<E, R> {
+    /// Whether [`turned`] is another operand.
+    fn is_turned(&self, shape: &Shape) -> bool {
+        let reduced = |shape: &Shape| self.axes.mask(shape.rank()).ok();
+        let of = |reduced: Mask| turned(&erased(&self.e), shape, &reduced).map(drop);
+        are_many(shape) && reduced(shape).and_then(of).is_some()
     }
 }
 
@@ -228,8 +239,13 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
             let (how, read) = explain_stored::<_, R>(&e, &reduced)?;
             return Ok(Explanation::report(what, how, 1, [read, written]));
         }
-        let mut lines = fold::explain::<_, R>(&e, &shape, &reduced)?;
-        if let Some(operand) = small_in_words(&self.e, PARALLEL - 1, &shape)
+        let turned = if R::EXACT { turned(&e, &shape, &reduced) } else { None };
+        let mut lines = match &turned {
+            Some(turned) => turned.explain::<R>()?,
+            None => fold::explain::<_, R>(&e, &shape, &reduced)?,
+        };
+        if turned.is_none()
+            && let Some(operand) = small_in_words(&self.e, PARALLEL - 1, &shape)
             && Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>())?.is_some()
         {
             lines.truncate(1);
@@ -281,7 +297,58 @@ where
     if stored {
         return reduce_to_dense(e, &reduced, keepdims, reducer);
     }
+    if R::EXACT
+        && let Some(turned) = turned(e, &shape, &reduced)
+        && let Ok(results) = turned.fold(reducer)
+    {
+        return Ok(results);
+    }
     fold::fold(e, &shape, &reduced, keepdims, reducer)
+}
+
+/// An operand with its axes in the order in which they lie in memory.
+struct Turned<'e, T> {
+    e: Boxed<'e, T>,
+    order: SmallVec<[usize; 8]>,
+    reduced: Mask,
+}
+
+/// Whether a shape has so many elements that it takes longer to copy them than to turn them.
+fn are_many(shape: &Shape) -> bool {
+    shape.count().is_ok_and(|count| count >= 1 << 12)
+}
+
+/// The operand of a fold for which the order does not matter, if it lies in memory in another order than that of the view.
+#[inline(never)]
+fn turned<'e, T: Copy + Send + Sync>(
+    e: &'e Boxed<'_, T>,
+    shape: &Shape,
+    reduced: &[bool],
+) -> Option<Turned<'e, T>> {
+    let order = order_in_memory(e, shape).filter(|_| are_many(shape))?;
+    let reduced = order.iter().map(|&axis| reduced[axis]).collect();
+    Some(Turned { e: Lazy(e.by_ref()).transpose(&order[..]).ok()?.0, order, reduced })
+}
+
+impl<T: Copy + Send + Sync> Turned<'_, T> {
+    /// All results, in the order of the view. Errors are to be found there as well.
+    fn fold<R: Reducer<T>>(&self, reducer: &R) -> Result<Vec<R::Out>> {
+        let shape = self.e.shape()?;
+        let results = fold::fold(&self.e, &shape, &self.reduced, true, reducer)?;
+        let kept = fold::kept(&shape, &self.reduced, true);
+        let long = |&axis: &usize| kept[axis] > 1;
+        if (0..kept.rank()).filter(long).map(|axis| self.order[axis]).is_sorted() {
+            return Ok(results);
+        }
+        let results = Tensor::new(kept, results)?.transpose(inverse(&self.order))?;
+        Ok(results.lazy().eval()?.into_storage())
+    }
+
+    fn explain<R: Reducer<T>>(&self) -> Result<Vec<String>> {
+        let mut lines = fold::explain::<_, R>(&self.e, &self.e.shape()?, &self.reduced)?;
+        lines.push(format!("in the order of memory: axes {:?}", self.order));
+        Ok(lines)
+    }
 }
 
 /// Folds the axes of an operand that a mask tells; its deferred operands are computed.

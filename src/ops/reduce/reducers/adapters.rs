@@ -113,6 +113,7 @@ impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T>, F: Fn(R::Out) -> U + Send + 
     type Out = U;
     const COMMUTATIVE: bool = R::COMMUTATIVE;
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
+    const EXACT: bool = R::EXACT;
     const POSITIONS: bool = R::POSITIONS;
     const MOVES: bool = R::MOVES;
 
@@ -145,6 +146,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T, Out: Cast<T>>> Reducer<T> for SameType
     type Out = T;
     const COMMUTATIVE: bool = R::COMMUTATIVE;
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
+    const EXACT: bool = R::EXACT;
     const POSITIONS: bool = R::POSITIONS;
     const MOVES: bool = R::MOVES;
     const SEVERAL: bool = R::SEVERAL;

@@ -57,6 +57,7 @@ macro_rules! by_element {
         impl<T: Summable> Reducer<T> for $Reducer {
             type State = <T::$Of as Reducer<T>>::State;
             type Out = T::Total;
+            const EXACT: bool = <T::$Of as Reducer<T>>::EXACT;
 
             delegate!(T, self => T::$Of::default());
 

@@ -10,6 +10,7 @@ macro_rules! exact_sums {
         impl Reducer<$element> for SumOf {
             type State = $wide;
             type Out = $total;
+            const EXACT: bool = true;
 
             #[inline]
             fn empty(&self) -> Option<$wide> {

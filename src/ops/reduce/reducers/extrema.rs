@@ -34,6 +34,7 @@ macro_rules! extremum {
         impl<T: Order> Reducer<T> for $Reducer {
             type State = T;
             type Out = T;
+            const EXACT: bool = T::EXACT;
 
             fn empty(&self) -> Option<T> {
                 None
@@ -75,6 +76,7 @@ impl<T: Order + Arithmetic> Reducer<T> for PeakToPeak {
     /// The smallest and the largest element.
     type State = (T, T);
     type Out = T;
+    const EXACT: bool = T::EXACT;
 
     delegate!(T, self => (Min, Max));
 

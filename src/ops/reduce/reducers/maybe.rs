@@ -26,6 +26,7 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
     type Out = Option<R::Out>;
     const COMMUTATIVE: bool = R::COMMUTATIVE;
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
+    const EXACT: bool = R::EXACT;
     const POSITIONS: bool = R::POSITIONS;
     const MOVES: bool = R::MOVES;
     const SEVERAL: bool = R::SEVERAL;
@@ -172,6 +173,7 @@ impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T, Out = U>> Reducer<T> for Or<R
     type Out = U;
     const COMMUTATIVE: bool = R::COMMUTATIVE;
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
+    const EXACT: bool = R::EXACT;
     const POSITIONS: bool = R::POSITIONS;
     const MOVES: bool = R::MOVES;
     const SEVERAL: bool = R::SEVERAL;

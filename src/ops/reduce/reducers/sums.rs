@@ -59,11 +59,12 @@ pub struct CountNonzero;
 
 /// Folds whose state is the result and whose one operation joins states.
 macro_rules! monoid {
-    ($Reducer:ty: $($(#[$cfg:meta])? $({$($generics:tt)*})? $element:ty => $total:ty, $zero:expr, $neutral:expr, $one:expr, $join:expr, $repeat:expr;)*) => { $(
+    ($exact:literal $Reducer:ty: $($(#[$cfg:meta])? $({$($generics:tt)*})? $element:ty => $total:ty, $zero:expr, $neutral:expr, $one:expr, $join:expr, $repeat:expr;)*) => { $(
         $(#[$cfg])?
         impl $(<$($generics)*>)? Reducer<$element> for $Reducer {
             type State = $total;
             type Out = $total;
+            const EXACT: bool = $exact;
 
             #[inline]
             fn empty(&self) -> Option<$total> {
@@ -125,7 +126,7 @@ fn same<T>(x: T) -> T {
     x
 }
 
-monoid! { SumOf:
+monoid! { false SumOf:
     f32 => f32, 0.0, Some(-0.0), same, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
     f64 => f64, 0.0, Some(-0.0), same, |a: f64, b: f64| a + b, |x: f64, count| x * count as f64;
     #[cfg(feature = "half")] half::f16 => f32, 0.0, Some(-0.0), half::f16::to_f32, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
@@ -136,7 +137,7 @@ monoid! { SumOf:
         |a: num_complex::Complex64, b: num_complex::Complex64| a + b, |x: num_complex::Complex64, count| x * count as f64;
 }
 
-monoid! { ProductOf:
+monoid! { false ProductOf:
     f32 => f32, 1.0, Some(1.0), same, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
     f64 => f64, 1.0, Some(1.0), same, |a: f64, b: f64| a * b, |x: f64, count| power(x, count, |a, b| a * b);
     #[cfg(feature = "half")] half::f16 => f32, 1.0, Some(1.0), half::f16::to_f32, |a: f32, b: f32| a * b, |x: f32, count| power(x, count, |a, b| a * b);
@@ -149,16 +150,16 @@ monoid! { ProductOf:
         |x: num_complex::Complex64, count| power(x, count, |a, b| a * b);
 }
 
-monoid! { Any: {T: Truth} T => bool, false, None, T::is_nonzero, |a: bool, b: bool| a | b, |x: bool, _count| x; }
-monoid! { All: {T: Truth} T => bool, true, None, T::is_nonzero, |a: bool, b: bool| a & b, |x: bool, _count| x; }
-monoid! { CountNonzero: {T: Truth} T => u64, 0, None, |x: T| u64::from(x.is_nonzero()), |a: u64, b: u64| a + b, |x: u64, count| x * count as u64; }
+monoid! { true Any: {T: Truth} T => bool, false, None, T::is_nonzero, |a: bool, b: bool| a | b, |x: bool, _count| x; }
+monoid! { true All: {T: Truth} T => bool, true, None, T::is_nonzero, |a: bool, b: bool| a & b, |x: bool, _count| x; }
+monoid! { true CountNonzero: {T: Truth} T => u64, 0, None, |x: T| u64::from(x.is_nonzero()), |a: u64, b: u64| a + b, |x: u64, count| x * count as u64; }
 
 macro_rules! wrapping {
     ($($element:ty => $total:ty;)*) => {
-        monoid! { WrappingSum: $(
+        monoid! { true WrappingSum: $(
             $element => $total, 0, Some(0), |x: $element| x as $total, <$total>::wrapping_add, |x: $total, count| x.wrapping_mul(count as $total);
         )* }
-        monoid! { WrappingProduct: $(
+        monoid! { true WrappingProduct: $(
             $element => $total, 1, Some(1), |x: $element| x as $total, <$total>::wrapping_mul, |x: $total, count| power(x, count, <$total>::wrapping_mul);
         )* }
     };

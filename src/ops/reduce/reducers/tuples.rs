@@ -14,6 +14,7 @@ macro_rules! tuples {
             type Out = ($($R::Out,)*);
             const COMMUTATIVE: bool = $($R::COMMUTATIVE &&)* true;
             const ASSOCIATIVE: bool = $($R::ASSOCIATIVE &&)* true;
+            const EXACT: bool = $($R::EXACT &&)* true;
             const POSITIONS: bool = $($R::POSITIONS ||)* false;
             // Others keep the bits of windows that are folded one by one.
             const MOVES: bool = !Self::POSITIONS || $($R::POSITIONS && $R::MOVES &&)* true;

@@ -8,6 +8,7 @@ mod modes;
 mod moments;
 mod short;
 mod sparse;
+mod turned;
 mod values;
 
 use lensor::prelude::*;
