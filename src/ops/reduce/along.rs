@@ -2,6 +2,7 @@
 
 use super::Reducer;
 use super::folding::{Folding, Needs, Runs};
+use super::leaves::{KEPT, Leaves, beside};
 use super::tasks::{Failure, finish, in_tasks};
 use super::tree::{Parts, in_parts};
 use crate::error::Result;
@@ -12,15 +13,13 @@ use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Elements of a leaf.
-pub(super) const LEAF: usize = 512;
-/// Most leaves of neighbouring rows that are kept before they are joined in order.
-const KEPT: usize = 4096;
-
 /// The same where storage is not memory and lies across the rows.
 const KEPT_FAR: usize = 1 << 18;
 /// Fewest lines that are read at once then, if there are as many.
 const WIDE: usize = 256;
+
+/// Lines that are folded side by side.
+const BESIDE: usize = 128;
 
 /// Leaves of a row that are listed on the stack.
 const FEW: usize = 8;
@@ -28,47 +27,11 @@ const FEW: usize = 8;
 /// A fold along rows, cut into leaves that are numbered in row-major order.
 pub(super) struct Along<'e, T> {
     pub(super) rows: Rows<'e, T>,
+    /// The same with lines side by side, where these lie in memory so.
+    beside: Option<Rows<'e, T>>,
     needs: Needs,
     results: usize,
     leaves: Leaves,
-}
-
-/// How reduced axes are cut into leaves: a leaf is a number of whole steps of one axis, with all axes within it, so that
-/// it is a block of every operand.
-pub(super) struct Leaves {
-    /// The axis that is cut.
-    outer: usize,
-    /// Elements of a line: what the leaves of one share lie in without a gap.
-    pub(super) line: usize,
-    lines: usize,
-    /// Elements of a leaf; the last of a line may have fewer.
-    pub(super) leaf: usize,
-    per_line: usize,
-}
-
-impl Leaves {
-    pub(super) fn new(gone: &[usize]) -> Self {
-        let mut outer = gone.len().saturating_sub(1);
-        let mut inner = 1;
-        while outer > 0 && inner * gone[outer] < LEAF {
-            inner *= gone[outer];
-            outer -= 1;
-        }
-        let cut = gone.get(outer).copied().unwrap_or(1);
-        let steps = (LEAF / inner).max(1);
-        Self {
-            outer,
-            line: cut * inner,
-            lines: gone[..outer].iter().product(),
-            leaf: steps.min(cut) * inner,
-            per_line: cut.div_ceil(steps),
-        }
-    }
-
-    /// Leaves of a result.
-    pub(super) fn count(&self) -> usize {
-        self.per_line * self.lines
-    }
 }
 
 impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
@@ -85,6 +48,7 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         let leaves = Leaves::new(&gone);
         Ok(Self {
             rows: Rows::ordered(e, &order, gone.len() - leaves.outer)?,
+            beside: if needs.beside { beside(e, shape, reduced)? } else { None },
             needs,
             results: axes(false).map(|axis| shape[axis]).product(),
             leaves,
@@ -179,10 +143,15 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
             }
             reader.follow(lines, 0..self.leaves.line, false);
         }
+        let mut beside = self.beside.as_ref().map(Rows::open);
         let mut next = leaves.start;
         while next < leaves.end {
             let within = next % self.leaves.per_line;
             let lines = (leaves.end - next) / self.leaves.per_line;
+            if let (Some(reader), 0, 1..) = (&mut beside, within, lines) {
+                next = self.feed_beside(reader, next, lines, to)?;
+                continue;
+            }
             let in_order = self.is_flat() && self.needs.associative;
             let high = self.rows.block_height().filter(|_| in_order);
             let short = self.is_flat() && self.leaves.per_line == 1;
@@ -298,6 +267,26 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         }
         to.take_kept()?;
         Ok(first + lines * per_line)
+    }
+
+    /// Hands over some whole lines that lie side by side; returns the next leaf.
+    fn feed_beside(
+        &self,
+        reader: &mut RowReader<'_, T>,
+        first: usize,
+        lines: usize,
+        to: &mut dyn Folding<T>,
+    ) -> Result<usize, Stop> {
+        let Leaves { line, leaf, per_line, .. } = self.leaves;
+        let start = first / per_line;
+        let lines = start..start + lines.min(BESIDE);
+        for k in 0..per_line {
+            let block = reader.read(k * leaf..((k + 1) * leaf).min(line), lines.clone())?;
+            let rows = (k * leaf..((k + 1) * leaf).min(line)).len();
+            to.keep_beside(k, per_line, &list((0..rows).map(|row| block.row(row)))?)?;
+        }
+        to.take_kept()?;
+        Ok(first + lines.len() * per_line)
     }
 
     /// Hands over a few leaves of one line, or a few lines of one leaf each.

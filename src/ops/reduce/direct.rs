@@ -2,10 +2,10 @@
 
 use super::Reducer;
 use super::across::{LEAF, TOGETHER};
-use super::along::{self, Leaves};
 use super::axes::Axes;
 use super::fold::is_across;
 use super::folding::{Columns, Folding, FoldingRows, Groups, Needs, Runs, append_results};
+use super::leaves::{self, Leaves};
 use super::loops::{COLUMNS, append_folds};
 use super::tasks::{Failure, finish};
 use crate::error::Result;
@@ -91,7 +91,7 @@ impl Direct {
         let Self { shape, gone, across } = self;
         let (height, width) =
             (shape[gone.clone()].iter().product(), shape[gone.end..].iter().product());
-        let leaf = if *across { LEAF } else { along::LEAF };
+        let leaf = if *across { LEAF } else { leaves::LEAF };
         if height > leaf {
             self.several_leaves(elements, [height, width], reducer)
         } else {

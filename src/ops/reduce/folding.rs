@@ -3,7 +3,9 @@
 //! This is what is compiled for every reducer: loops over runs and over rows, and the joining of their states. What reads
 //! elements, shares out work and knows axes drives a [`Folding`], and is compiled once an element type.
 
-use super::loops::{append_folds, combine_columns, fold_columns, fold_groups, fold_runs};
+use super::loops::{
+    append_folds, combine_columns, fold_beside, fold_columns, fold_groups, fold_runs,
+};
 use super::tasks::{Failure, finish};
 use super::tree::Pairwise;
 use super::{Reducer, Undefined};
@@ -23,6 +25,9 @@ pub(super) trait Folding<T> {
     fn keep(&mut self, first: usize, step: usize, runs: &[&[T]], positions: &[usize])
     -> Result<()>;
 
+    /// The same of leaves that lie side by side, element `k` of each in row `k`.
+    fn keep_beside(&mut self, first: usize, step: usize, rows: &[&[T]]) -> Result<()>;
+
     /// Takes the leaves that were kept, in order of their numbers.
     fn take_kept(&mut self) -> Result<()>;
 }
@@ -36,12 +41,14 @@ pub(super) struct Needs {
     pub(super) commutative: bool,
     /// [`Reducer::POSITIONS`].
     pub(super) positions: bool,
+    /// [`Reducer::BESIDE`].
+    pub(super) beside: bool,
 }
 
 impl Needs {
     pub(super) fn of<T: Copy, R: Reducer<T>>() -> Self {
         let (associative, commutative) = (R::ASSOCIATIVE, R::COMMUTATIVE);
-        Self { associative, commutative, positions: R::POSITIONS }
+        Self { associative, commutative, positions: R::POSITIONS, beside: R::BESIDE }
     }
 
     /// Whether elements have to be taken in order.
@@ -123,6 +130,17 @@ impl<'r, T: Copy, R: Reducer<T>> Runs<'r, T, R> {
         Ok(())
     }
 
+    /// Keeps the states at every `step`-th place from `first` on.
+    fn keep_states(&mut self, first: usize, step: usize) -> Result<()> {
+        let count = first + self.states.len().saturating_sub(1) * step + 1;
+        if self.kept.len() < count {
+            resize(&mut self.kept, count, None)?;
+        }
+        let slots = self.kept[first..].iter_mut().step_by(step);
+        slots.zip(self.states.drain(..)).for_each(|(slot, state)| *slot = Some(state));
+        Ok(())
+    }
+
     /// Ends a result.
     #[inline]
     fn end(&mut self, state: R::State) {
@@ -184,13 +202,12 @@ impl<T: Copy, R: Reducer<T>> Folding<T> for Runs<'_, T, R> {
         positions: &[usize],
     ) -> Result<()> {
         fold_runs(self.reducer, runs, positions, &mut self.states)?;
-        let count = first + (runs.len() - 1) * step + 1;
-        if self.kept.len() < count {
-            resize(&mut self.kept, count, None)?;
-        }
-        let slots = self.kept[first..].iter_mut().step_by(step);
-        slots.zip(self.states.drain(..)).for_each(|(slot, state)| *slot = Some(state));
-        Ok(())
+        self.keep_states(first, step)
+    }
+
+    fn keep_beside(&mut self, first: usize, step: usize, rows: &[&[T]]) -> Result<()> {
+        fold_beside(self.reducer, rows, &mut self.states);
+        self.keep_states(first, step)
     }
 
     fn take_kept(&mut self) -> Result<()> {

@@ -25,6 +25,16 @@ pub(crate) fn fold_runs<T: Copy, R: Reducer<T>>(
     Ok(())
 }
 
+/// The states of runs side by side, element `k` of each in row `k`, if [`Reducer::BESIDE`].
+#[inline(never)]
+pub(super) fn fold_beside<T: Copy, R: Reducer<T>>(
+    reducer: &R,
+    rows: &[&[T]],
+    states: &mut Vec<R::State>,
+) {
+    dispatch(FoldBeside { reducer, rows, states });
+}
+
 /// Appends the results of runs of this length, one after another, each folded from position 0 on. Returns the first run
 /// without one, and why: results of later ones take its place.
 #[inline(never)]
@@ -109,6 +119,21 @@ impl<T: Copy, R: Reducer<T>> Kernel for FoldRuns<'_, R::State, R, T> {
             let position = if R::POSITIONS { positions.get(k).copied().unwrap_or(0) } else { 0 };
             states.push(reducer.fold(run, position));
         }
+    }
+}
+
+struct FoldBeside<'a, S, R, T> {
+    reducer: &'a R,
+    rows: &'a [&'a [T]],
+    states: &'a mut Vec<S>,
+}
+
+impl<T: Copy, R: Reducer<T>> Kernel for FoldBeside<'_, R::State, R, T> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.reducer.fold_beside(self.rows, self.states);
     }
 }
 

@@ -32,6 +32,7 @@ mod axes;
 mod direct;
 mod fold;
 mod folding;
+mod leaves;
 pub(crate) mod loops;
 mod modes;
 mod reducer;

@@ -84,6 +84,9 @@ pub trait Reducer<T: Copy>: Send + Sync {
     /// the view is folded in that order then.
     #[doc(hidden)]
     const EXACT: bool = false;
+    /// Whether there is [`Self::fold_beside`].
+    #[doc(hidden)]
+    const BESIDE: bool = false;
     /// Whether folding takes so much longer than bringing elements from memory that wider registers pay: as it does
     /// for four reducers and more.
     #[doc(hidden)]
@@ -220,6 +223,11 @@ pub trait Reducer<T: Copy>: Send + Sync {
     fn fold_few(&self, run: &[T; 8], count: usize) -> Self::State {
         self.fold(&run[..count], 0)
     }
+
+    /// The states of runs side by side, element `k` of each in row `k`: with the bits of [`Self::fold`] of each.
+    #[doc(hidden)]
+    #[inline]
+    fn fold_beside(&self, _rows: &[&[T]], _states: &mut Vec<Self::State>) {}
 
     /// The states of all columns of a block of at least one row. All rows are of one length; the elements
     /// of row `k` have position `position + k`.

@@ -4,6 +4,7 @@ use super::axes::Mask;
 use super::direct::Direct;
 use super::fold;
 use super::folding::Needs;
+use super::leaves::beside;
 use super::sparse::{explain_stored, reduce_stored, reduce_to_dense};
 use super::tasks::{Failure, undefined};
 use super::{Axes, Mapped, Reducer, reduces};
@@ -51,7 +52,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
     ) -> Result<Option<A>> {
         let mut direct = Ok(None);
         let elements = small_elements(&self.e, PARALLEL - 1, &mut |shape| {
-            let is_turned = R::EXACT && self.is_turned(&shape);
+            let is_turned = (R::EXACT || R::BESIDE) && self.is_turned(&shape, R::EXACT);
             direct = Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>());
             !is_turned && matches!(direct, Ok(Some(_)))
         });
@@ -68,11 +69,14 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
 }
 
 impl<E: Expr, R> Fold<E, R> {
-    /// Whether [`turned`] is another operand.
-    fn is_turned(&self, shape: &Shape) -> bool {
-        let reduced = |shape: &Shape| self.axes.mask(shape.rank()).ok();
-        let of = |reduced: Mask| turned(&erased(&self.e), shape, &reduced).map(drop);
-        are_many(shape) && reduced(shape).and_then(of).is_some()
+    /// Whether [`turned`] is another operand, or lines are [`beside`] each other.
+    fn is_turned(&self, shape: &Shape, exact: bool) -> bool {
+        let of = |reduced: Mask| match exact {
+            true => turned(&erased(&self.e), shape, &reduced).map(drop),
+            false if fold::is_across(shape, &reduced) => None,
+            false => beside(&erased(&self.e), shape, &reduced).ok()?.map(drop),
+        };
+        are_many(shape) && self.axes.mask(shape.rank()).ok().and_then(of).is_some()
     }
 }
 

@@ -83,6 +83,11 @@ macro_rules! delegate {
         }
 
         #[inline(always)]
+        fn fold_beside(&$self, rows: &[&[$T]], states: &mut Vec<Self::State>) {
+            $inner.fold_beside(rows, states);
+        }
+
+        #[inline(always)]
         fn fold_columns(&$self, rows: &[&[$T]], position: usize, states: &mut Vec<Self::State>) {
             $inner.fold_columns(rows, position, states);
         }
@@ -114,6 +119,7 @@ impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T>, F: Fn(R::Out) -> U + Send + 
     const COMMUTATIVE: bool = R::COMMUTATIVE;
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
     const EXACT: bool = R::EXACT;
+    const BESIDE: bool = R::BESIDE;
     const POSITIONS: bool = R::POSITIONS;
     const MOVES: bool = R::MOVES;
 
@@ -147,6 +153,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T, Out: Cast<T>>> Reducer<T> for SameType
     const COMMUTATIVE: bool = R::COMMUTATIVE;
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
     const EXACT: bool = R::EXACT;
+    const BESIDE: bool = R::BESIDE;
     const POSITIONS: bool = R::POSITIONS;
     const MOVES: bool = R::MOVES;
     const SEVERAL: bool = R::SEVERAL;

@@ -58,6 +58,7 @@ macro_rules! by_element {
             type State = <T::$Of as Reducer<T>>::State;
             type Out = T::Total;
             const EXACT: bool = <T::$Of as Reducer<T>>::EXACT;
+            const BESIDE: bool = <T::$Of as Reducer<T>>::BESIDE;
 
             delegate!(T, self => T::$Of::default());
 

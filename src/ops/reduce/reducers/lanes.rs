@@ -42,6 +42,33 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
     in_pairs(&mut lanes, join)
 }
 
+/// [`in_lanes`] of runs side by side, element `k` of each in row `k`: with the same bits.
+#[inline(always)]
+pub(super) fn in_lanes_beside<T: Copy, A: Copy>(
+    rows: &[&[T]],
+    out: &mut Vec<A>,
+    first: impl Fn(T) -> A,
+    step: impl Fn(A, T) -> A,
+    join: impl Fn(A, A) -> A,
+) {
+    let lanes = if rows.len() < LANES || size_of::<A>() > LARGE_BYTES { 1 } else { LANES };
+    let width = rows[0].len();
+    let (heads, rest) = rows.split_at(lanes);
+    out.clear();
+    heads.iter().for_each(|row| out.extend(row.iter().map(|&x| first(x))));
+    for (k, row) in rest.iter().enumerate() {
+        let lane = &mut out[k % lanes * width..][..width];
+        lane.iter_mut().zip(*row).for_each(|(lane, &x)| *lane = step(*lane, x));
+    }
+    let mut half = lanes / 2 * width;
+    while half >= width && lanes > 1 {
+        let (near, far) = out[..2 * half].split_at_mut(half);
+        near.iter_mut().zip(far).for_each(|(near, far)| *near = join(*near, *far));
+        half /= 2;
+    }
+    out.truncate(width);
+}
+
 /// Joins the first `count` of eight states, at least one, in order: those after them are neutral, so that no branch
 /// depends on their number.
 #[inline(always)]

@@ -7,6 +7,7 @@ mod exact;
 mod extrema;
 mod lanes;
 mod maybe;
+mod means;
 mod moments;
 mod norms;
 mod products;
@@ -18,7 +19,8 @@ pub use adapters::{Filtered, Mapped, SameType, SkipNan};
 pub use by_element::Summable;
 pub use extrema::{ArgMax, ArgMin, Max, Min, PeakToPeak};
 pub use maybe::{Maybe, Or};
-pub use moments::{Covariance, Freedom, Mean, StandardDeviation, Variance};
+pub use means::Mean;
+pub use moments::{Covariance, Freedom, StandardDeviation, Variance};
 pub use norms::{LogSumExp, Norm, NormL1, NormMax};
 pub use sums::{
     All, Any, CompensatedSum, CountNonzero, NaiveSum, Product, Sum, WrappingProduct, WrappingSum,
@@ -32,7 +34,8 @@ pub mod states {
     pub use super::adapters::Taken;
     pub use super::by_element::{ProductOf, SumOf};
     pub use super::extrema::Found;
-    pub use super::moments::{CoMoments, Moments, Total};
+    pub use super::means::Total;
+    pub use super::moments::{CoMoments, Moments};
     pub use super::norms::{Exponentials, Squares};
     pub use super::products::CheckedProduct;
     pub use super::sums::Compensated;

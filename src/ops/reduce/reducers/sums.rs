@@ -2,7 +2,7 @@
 
 use super::super::Reducer;
 use super::by_element::{ProductOf, SumOf};
-use super::lanes::{Apart, apart, few, in_columns, in_lanes, in_pairs};
+use super::lanes::{Apart, apart, few, in_columns, in_lanes, in_lanes_beside, in_pairs};
 use crate::dtype::{SameBits, Truth};
 use crate::kernel::{compensate_f32, compensate_f64, prefetch_row};
 use std::array::from_fn;
@@ -65,6 +65,7 @@ macro_rules! monoid {
             type State = $total;
             type Out = $total;
             const EXACT: bool = $exact;
+            const BESIDE: bool = !$exact;
 
             #[inline]
             fn empty(&self) -> Option<$total> {
@@ -104,6 +105,11 @@ macro_rules! monoid {
             #[inline(always)]
             fn fold(&self, run: &[$element], _position: usize) -> $total {
                 in_lanes(run, $one, |state, x| $join(state, $one(x)), $join)
+            }
+
+            #[inline(always)]
+            fn fold_beside(&self, rows: &[&[$element]], states: &mut Vec<$total>) {
+                in_lanes_beside(rows, states, $one, |state, x| $join(state, $one(x)), $join);
             }
 
             #[inline(always)]

@@ -1,4 +1,5 @@
-//! Exact folds of what lies in memory in another order, which are computed in that order: as those of a copy.
+//! Folds of what lies in memory in another order: exact ones, which are computed in that order, and sums of floats, whose
+//! lines are folded side by side. As those of a copy.
 
 use lensor::prelude::*;
 use lensor::reduce::{All, Any, CountNonzero, Max, Min, PeakToPeak, Product, Sum, WrappingSum};
@@ -44,6 +45,35 @@ quickcheck! {
                 && agrees!(wide wide_copy: Sum, Max, Min, WrappingSum, (Sum, Max), Any)
                 && sum == (&wide_copy % 7 + &wide_copy).sum(&axes[..]).eval().unwrap()
         })
+    }
+}
+
+/// Lines side by side: shorter than the lanes, of one leaf and of several, and more than are folded at once.
+#[test]
+fn sums_of_floats_have_the_bits_of_a_copy() {
+    let shapes = [[150, 31], [130, 32], [256, 97], [40, 512], [129, 1300], [16, 700], [15, 700]];
+    for [rows, columns] in shapes {
+        let number = |k: &[usize]| (number(3, k) % 2_000_003) as f64 / 7.0 - 1e5;
+        let wide = Tensor::from_index([columns, rows], number).unwrap();
+        let narrow = wide.view().lazy().map(|x| x as f32).eval().unwrap();
+        let cube = Tensor::from_index([columns, 3, rows], number).unwrap();
+        let cube = cube.transpose([1, 2, 0]).unwrap();
+        let (wide, narrow) = (wide.transpose([1, 0]).unwrap(), narrow.transpose([1, 0]).unwrap());
+        macro_rules! agrees {
+            ($t:ident: $($axes:expr),*) => { {
+                let copy = $t.view().lazy().eval().unwrap();
+                $(
+                    assert_eq!($t.sum($axes).to_vec(), copy.sum($axes).to_vec());
+                    assert_eq!($t.mean($axes).to_vec(), copy.mean($axes).to_vec());
+                    assert_eq!($t.prod($axes).to_vec(), copy.prod($axes).to_vec());
+                    let found = (&$t * &$t - 3.0).sum($axes).map(|x| x * 2.0);
+                    assert_eq!(found.to_vec(), (&copy * &copy - 3.0).sum($axes).map(|x| x * 2.0).to_vec());
+                )*
+            } };
+        }
+        agrees!(wide: 1, 0, ..);
+        agrees!(narrow: 1, ..);
+        agrees!(cube: 2, 1, [0, 2], [1, 2], ..);
     }
 }
 
