@@ -51,6 +51,17 @@ impl Filled {
         }
     }
 
+    /// How many slots it is of, which are the first of these.
+    ///
+    /// # Panics
+    ///
+    /// If it is of others: the code that fills them is wrong.
+    pub(in crate::kernel) fn count_from<T>(&self, slots: &[MaybeUninit<T>]) -> usize {
+        let first = self.start == slots.as_ptr().addr() && self.len <= slots.len();
+        assert!(first, "a proof of other slots");
+        self.len
+    }
+
     /// Makes sure that it is of these slots.
     ///
     /// # Panics

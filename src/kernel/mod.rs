@@ -13,6 +13,7 @@ pub(crate) mod inner;
 mod join;
 pub(crate) mod plan;
 mod ring;
+mod rooms;
 pub(crate) mod runs;
 mod simd;
 mod slots;
@@ -37,6 +38,7 @@ pub(crate) use plan::{
     Relocate, Run, Supply,
 };
 pub(crate) use ring::Ring;
+pub(crate) use rooms::{Room, Rooms};
 pub(crate) use simd::{
     Kernel, SPARE, copy_line, dispatch, dispatch_widest, prefetch_at, prefetch_row, prefetch_span,
     sort_u32, sort_u64,

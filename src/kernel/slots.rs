@@ -286,7 +286,7 @@ pub(super) fn unwritten(len: usize) -> Error {
 }
 
 /// Evaluates the row that a cursor is bound to into slots, and returns whether an element has a fault.
-fn fill_row<T>(
+pub(super) fn fill_row<T>(
     cursor: &(impl Fill<T> + ?Sized),
     slots: &mut [MaybeUninit<T>],
     stream: bool,

@@ -26,8 +26,7 @@ pub use zip::{ZipStored, zip_stored};
 use super::node::{Node, Tree, Worker};
 use super::{Access, Expr, Lazy, Prepare, deferred_of, locate, prepare};
 use crate::error::{Error, Result};
-use crate::kernel::inner::collect;
-use crate::kernel::{Stop, fill_slots};
+use crate::kernel::Stop;
 use crate::map::AddressMap;
 use crate::memory::{append, owned, try_reserve};
 use crate::shape::{Align, Shape};
@@ -247,21 +246,15 @@ impl<'e, T: Copy + Send + Sync> Evaluation<'e, T> {
     /// Of one operand the positions are those of the result; if it is a leaf, so are the values.
     fn run_alone(mut self, len: usize) -> Result<Sparse<T>, Stop> {
         let (fill, fault) = self.fill()?;
-        let values = if self.is_leaf {
-            self.worker.take_values()?
-        } else {
-            let positions = &*self.lists[0];
-            if fault && positions.len() < len {
-                return Err(Stop::Fault);
-            }
-            let shares = [Share::Whole(0..positions.len())];
-            let block = Block::new(positions, &shares);
-            self.worker.bind_stored(&block, &mut 0)?;
-            collect(positions.len(), |out| {
-                fill_slots(out, |slots| slots.extend_from(self.worker.bound(), positions.len()))
-            })?
-        };
-        let positions = owned(self.lists.swap_remove(0))?;
+        if self.is_leaf {
+            let values = self.worker.take_values()?;
+            let positions = owned(self.lists.swap_remove(0))?;
+            return Ok(Sparse::of_sorted(len, fill, positions, values));
+        }
+        if fault && self.lists[0].len() < len {
+            return Err(Stop::Fault);
+        }
+        let (positions, values) = tasks::entries_of_one(&mut self.worker, self.lists)?;
         Ok(Sparse::of_sorted(len, fill, positions, values))
     }
 

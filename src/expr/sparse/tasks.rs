@@ -1,14 +1,17 @@
 //! Entries of an expression, in several tasks if there are many.
 
-use super::cursor::{Block, Positions};
+use super::cursor::{Block, Positions, Share};
 use super::merge::Union;
 use super::shared::{Pair, Shared};
 use crate::error::Result;
 use crate::expr::node::Worker;
 use crate::kernel::inner::collect;
-use crate::kernel::{self, Filled, GRAIN, PARALLEL, Slots, Stop, fill_halves, fill_slots};
-use crate::memory::{append, list, try_with_capacity};
+use crate::kernel::{
+    self, Filled, GRAIN, PARALLEL, Room, Rooms, Slots, Stop, fill_halves, fill_slots,
+};
+use crate::memory::{append, list, owned, try_with_capacity};
 use itertools::Itertools;
+use std::borrow::Cow;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -24,15 +27,21 @@ pub(super) enum Where<'w> {
 
 impl Where<'_> {
     /// Most positions that there can be in parts of lists.
-    fn most(self, parts: &[Range<usize>]) -> usize {
+    fn most(self, lists: &[Positions<'_>], parts: &[Range<usize>]) -> usize {
         let Self::All(operands) = self else {
-            return parts.iter().map(Range::len).fold(0, usize::saturating_add);
+            // What an expression names twice are the same entries.
+            let memory =
+                |(list, part): (&Positions<'_>, &Range<usize>)| list[part.clone()].as_ptr_range();
+            let own = lists.iter().zip(parts).filter(|(_, part)| !part.is_empty());
+            if own.map(memory).all_equal() {
+                return parts.iter().map(Range::len).max().unwrap_or(0);
+            }
+            return entries_of(parts.iter().map(Range::len));
         };
         let sparse = parts.iter().zip(operands).filter(|(_, operand)| operand.is_some());
         let own = sparse.chunk_by(|(_, operand)| *operand);
-        let entries = own
-            .into_iter()
-            .map(|(_, leaves)| leaves.map(|(part, _)| part.len()).fold(0, usize::saturating_add));
+        let entries =
+            own.into_iter().map(|(_, leaves)| entries_of(leaves.map(|(part, _)| part.len())));
         entries.min().unwrap_or(0)
     }
 }
@@ -81,33 +90,55 @@ type Entries<T> = (Vec<usize>, Vec<T>);
 pub(super) fn entries<T: Copy + Send + Sync>(
     worker: &mut Worker<'_, T>,
     lists: &[Positions<'_>],
-    positions: Where<'_>,
+    wanted: Where<'_>,
 ) -> Result<Entries<T>, Stop> {
-    let total = lists.iter().map(|list| list.len()).fold(0, usize::saturating_add);
+    let total = entries_of(lists.iter().map(|list| list.len()));
     let size = kernel::task_size(total, PARALLEL, GRAIN);
-    if positions.most(&whole(lists)) == 0 {
+    if wanted.most(lists, &whole(lists)) == 0 {
         return Ok(Default::default());
     }
     let mut full = lists.iter().filter(|list| !list.is_empty());
     if let (Some(only), None) = (full.next(), full.next()) {
-        return alone(worker, lists, only, (size, positions));
+        return alone(worker, lists, only, (size, wanted));
     }
+    let parts = match total <= size {
+        true => vec![whole(lists)],
+        // One a thread: whatever comes after the first gap is moved, so the more, the fewer entries stay in place.
+        false => cuts(lists, kernel::threads().min(total / GRAIN))?,
+    };
+    let rooms = list(parts.iter().map(|parts| wanted.most(lists, parts)))?;
+    let (mut positions, mut values) = (Rooms::new(&rooms)?, Rooms::new(&rooms)?);
+    let rooms = positions.each().zip(values.each());
     if total <= size {
-        return merged(worker, lists, &whole(lists), positions);
+        for (parts, (mut positions, mut values)) in parts.iter().zip(rooms) {
+            merge(worker, lists, (parts, wanted), &mut positions, &mut values)?;
+        }
+        return Ok((positions.close(), values.close()));
     }
-    let parts = cuts(lists, total.div_ceil(size))?.into_iter();
-    let task = |parts| Task { worker: worker.fork(), parts, entries: Default::default() };
-    let mut tasks = list(parts.map(task))?;
-    kernel::in_halves(&mut tasks, 0, true, &|_, task: &mut Task<'_, T>| {
-        task.entries = merged(&mut task.worker, lists, &task.parts, positions)?;
-        Ok::<_, Stop>(())
+    let mut tasks = try_with_capacity(parts.len())?;
+    tasks.extend(parts.iter().zip(rooms).map(|task| (worker.fork(), task)));
+    kernel::in_halves(&mut tasks, 0, true, &|_, (worker, (parts, (positions, values)))| {
+        merge(worker, lists, (parts, wanted), positions, values)
     })?;
-    let results = list(tasks.into_iter().map(|task| task.entries))?;
-    let (positions, values) = kernel::join(
-        || concatenated(results.iter().map(|(positions, _)| &positions[..])),
-        || concatenated(results.iter().map(|(_, values)| &values[..])),
-    );
-    Ok((positions?, values?))
+    drop(tasks);
+    Ok(kernel::join(|| positions.close(), || values.close()))
+}
+
+/// As [`entries`], of the only list that there is, whose positions are copied only if they are borrowed.
+#[inline(never)]
+pub(super) fn entries_of_one<T: Copy + Send + Sync>(
+    worker: &mut Worker<'_, T>,
+    mut lists: Vec<Positions<'_>>,
+) -> Result<Entries<T>, Stop> {
+    let count = lists.first().map_or(0, |list| list.len());
+    let size = kernel::task_size(count, PARALLEL, GRAIN);
+    if count > size
+        && let [only @ Cow::Borrowed(_)] = &lists[..]
+    {
+        return alone(worker, &lists, only, (size, Where::Some));
+    }
+    let values = collect(count, |out| filled(worker, &lists, 0..count, (size, Where::Some), out))?;
+    Ok((owned(lists.swap_remove(0))?, values))
 }
 
 /// All positions of the only list that has any, and the elements there.
@@ -155,9 +186,17 @@ fn filled<T: Copy + Send + Sync>(
     out: &mut [MaybeUninit<T>],
 ) -> Result<Filled, Stop> {
     if part.len() <= size {
-        let of = |list: &Positions<'_>| if list.is_empty() { 0..0 } else { part.clone() };
-        let parts = list(lists.iter().map(of))?;
-        return fill_slots(out, |slots| fill(worker, lists, (&parts, wanted), slots, |_| Ok(())));
+        return fill_slots(out, |slots| {
+            if let [only] = lists {
+                // As one block.
+                let shares = [Share::Whole(part.clone())];
+                worker.bind_stored(&Block::new(&only[part.clone()], &shares), &mut 0)?;
+                return slots.extend_from(worker.bound(), part.len());
+            }
+            let of = |list: &Positions<'_>| if list.is_empty() { 0..0 } else { part.clone() };
+            let parts = list(lists.iter().map(of))?;
+            fill(worker, lists, (&parts, wanted), slots, |_| Ok(()))
+        });
     }
     let (at, mut other) = (part.len() / 2, worker.fork());
     let (low, high) = (part.start..part.start + at, part.start + at..part.end);
@@ -186,30 +225,23 @@ fn fill<T: Copy>(
     Ok(())
 }
 
-/// One slice after another.
-fn concatenated<'p, T: Copy + 'p>(parts: impl Iterator<Item = &'p [T]> + Clone) -> Result<Vec<T>> {
-    let mut all = try_with_capacity(parts.clone().map(<[T]>::len).sum())?;
-    parts.for_each(|part| all.extend_from_slice(part));
-    Ok(all)
-}
-
-struct Task<'a, T> {
-    worker: Worker<'a, T>,
-    /// Ordinals of every list.
-    parts: Vec<Range<usize>>,
-    entries: Entries<T>,
-}
-
-/// Parts of all lists that are merged apart: cut at positions that are spread evenly over the longest one.
+/// Parts of all lists that are merged apart, of about as many entries each.
 fn cuts(lists: &[Positions<'_>], count: usize) -> Result<Vec<Vec<Range<usize>>>> {
     let longest: &[usize] =
         lists.iter().max_by_key(|list| list.len()).map_or(&[], |list| list.as_ref());
+    let total = entries_of(lists.iter().map(|list| list.len()));
+    let below = |list: &[usize], pivot: usize| list.partition_point(|&position| position < pivot);
     let mut starts = vec![0; lists.len()];
     let mut parts = try_with_capacity(count)?;
     for k in 1..=count {
-        let pivot = longest.get(longest.len() / count * k).filter(|_| k < count);
+        // The first position of the longest list below which there are as many entries of all.
+        let wanted = total / count * k;
+        let pivot = longest.partition_point(|&pivot| {
+            entries_of(lists.iter().map(|list| below(list, pivot))) < wanted
+        });
+        let pivot = longest.get(pivot).filter(|_| k < count);
         let ends = lists.iter().zip(&starts).map(|(list, &start)| match pivot {
-            Some(pivot) => start + list[start..].partition_point(|position| position < pivot),
+            Some(&pivot) => start + below(&list[start..], pivot),
             None => list.len(),
         });
         let ends: Vec<usize> = ends.collect();
@@ -219,24 +251,24 @@ fn cuts(lists: &[Positions<'_>], count: usize) -> Result<Vec<Vec<Range<usize>>>>
     Ok(parts)
 }
 
-/// One task.
-fn merged<T: Copy>(
+/// The sum of numbers of entries.
+fn entries_of(counts: impl Iterator<Item = usize>) -> usize {
+    counts.fold(0, usize::saturating_add)
+}
+
+/// One task: writes the entries of parts of lists.
+fn merge<T: Copy>(
     worker: &mut Worker<'_, T>,
     lists: &[Positions<'_>],
-    parts: &[Range<usize>],
-    wanted: Where<'_>,
-) -> Result<Entries<T>, Stop> {
-    let most = wanted.most(parts);
-    let (mut positions, mut values) = (try_with_capacity(most)?, try_with_capacity(most)?);
+    (parts, wanted): (&[Range<usize>], Where<'_>),
+    positions: &mut Room<'_, usize>,
+    values: &mut Room<'_, T>,
+) -> Result<(), Stop> {
     let mut blocks = EntryBlocks::new(lists, parts, wanted);
     while let Some(block) = blocks.next_block() {
         worker.bind_stored(&block, &mut 0)?;
-        let (results, fault) = worker.rows(0, [1, block.positions.len()])?;
-        if fault {
-            return Err(Stop::Fault);
-        }
-        append(&mut positions, block.positions)?;
-        append(&mut values, results)?;
+        values.extend_from(worker.bound(), block.positions.len())?;
+        positions.put(block.positions)?;
     }
-    Ok((positions, values))
+    Ok(())
 }

@@ -112,10 +112,23 @@ pub(crate) fn collect<T, E: From<Error>>(
 ) -> Result<Vec<T>, E> {
     let mut data = try_with_capacity(count)?;
     let slots = &mut data.spare_capacity_mut()[..count];
-    fill(slots)?.check(slots);
-    // SAFETY: the capacity is at least `count`, and the proof says that these very slots were all written.
+    let proof = fill(slots)?;
+    proof.check(slots);
+    Ok(written(data, &proof))
+}
+
+/// An empty vector with the elements that were written to its slots, from the first one on.
+///
+/// # Panics
+///
+/// If they are not the first slots, or there are elements.
+pub(super) fn written<T>(mut data: Vec<T>, proof: &Filled) -> Vec<T> {
+    assert!(data.is_empty(), "elements before those that were written");
+    let count = proof.count_from(data.spare_capacity_mut());
+    // SAFETY: there are at least `count` slots, and the proof says that these very ones, from the first on, were all
+    // written.
     unsafe { data.set_len(count) };
-    Ok(data)
+    data
 }
 
 /// Writes `value` to every slot, and then lets `change` have them as elements. Without a value there must be no slot.

@@ -265,6 +265,17 @@ fn large_unions_agree_with_dense_ones() {
             let five = (a - b * c + d / 2.0 - e).eval_sparse().unwrap();
             assert!(same(&elements(&five), (p - q * r + s / 2.0 - t).eval().unwrap().storage()));
             assert_eq!(five.storage().fill(), 0.5 - 0.25 + 0.25 - 0.5);
+            // Entries of both in one place are one: there is no room for many more.
+            let both = (a * e).eval_sparse().unwrap();
+            assert!(same(&elements(&both), (p * t).eval().unwrap().storage()));
+            let (_, _, addresses, values) = both.into_storage().into_parts();
+            assert!(addresses.capacity() <= 2 * len && values.capacity() <= 2 * len);
+            let twice = (e * e).eval_sparse().unwrap();
+            assert!(same(&elements(&twice), (t * t).eval().unwrap().storage()));
+            let one = (e * 2.0).eval_sparse().unwrap();
+            assert!(same(&elements(&one), (t * 2.0).eval().unwrap().storage()));
+            let turned = (e.view().flip(0).unwrap() * 2.0).eval_sparse().unwrap();
+            assert!(elements(&turned).iter().rev().eq(one.to_vec().unwrap().iter()));
         });
     }
 }
