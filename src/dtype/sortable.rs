@@ -75,6 +75,8 @@ pub trait Radix: Copy + Ord + Default + Debug + Send + Sync + sealed::Sealed + '
 /// Items to sort, where they are words of a processor.
 #[derive(Debug)]
 pub enum Words<'a> {
+    /// Bytes.
+    U8(&'a mut [u8]),
     /// Words of 32 bits.
     U32(&'a mut [u32]),
     /// Words of 64 bits.
@@ -121,7 +123,7 @@ macro_rules! radixes {
         }
     )* };
 }
-radixes! { u8; u16; u32 => Words::U32; u64 => Words::U64; u128; }
+radixes! { u8 => Words::U8; u16; u32 => Words::U32; u64 => Words::U64; u128; }
 
 macro_rules! keys {
     ($($type:ty => $Pair:ty, $position_bits:literal;)*) => { $(

@@ -4,7 +4,7 @@
 use super::network::{self, Network};
 use crate::dtype::{Radix, Words};
 use crate::error::Result;
-use crate::kernel::{SPARE, sort_u32, sort_u64};
+use crate::kernel::{Kernel, SPARE, dispatch, sort_u32, sort_u64};
 use crate::memory::resize;
 use std::fmt;
 use std::ops::Range;
@@ -91,6 +91,19 @@ impl Algorithm {
             }
             Self::Registers | Self::Bytes => {}
         }
+        let own = &mut items[..len];
+        let [rise, fall] = first_order(own);
+        if rise && dispatch(Ordered { items: own, falling: false }) {
+            return Ok(());
+        }
+        if fall && dispatch(Ordered { items: own, falling: true }) {
+            own.reverse();
+            return Ok(());
+        }
+        if let (Words::U8(bytes), COUNTED..) = (R::words(own), len) {
+            count_bytes(bytes);
+            return Ok(());
+        }
         resize(&mut spare.items, items.len(), R::default())?;
         let sorted = match (R::words(items), R::words(&mut spare.items)) {
             (Words::U32(items), Words::U32(spare)) if self == Self::Registers => {
@@ -126,7 +139,85 @@ static SORTS_WORDS: LazyLock<bool> =
 /// Whether this machine sorts such items in registers.
 #[inline(always)]
 fn sorts_in_registers<R: Radix>() -> bool {
-    !matches!(R::words(&mut []), Words::Other) && *SORTS_WORDS
+    matches!(R::words(&mut []), Words::U32(_) | Words::U64(_)) && *SORTS_WORDS
+}
+
+/// Fewest items whose sorting takes so long that a look at the first ones does not count.
+const LONG: usize = 256;
+/// Items that are looked at first, without a branch for each: of items in any order hardly any more are.
+const FIRST: usize = 8;
+
+/// Whether the first items ascend, and whether they fall. Equal ones may stand either way.
+#[inline(always)]
+fn first_order<R: Radix>(items: &[R]) -> [bool; 2] {
+    let Some(first) = items.first_chunk::<FIRST>().filter(|_| items.len() >= LONG) else {
+        return [false; 2];
+    };
+    let (mut rise, mut fall) = (true, true);
+    for k in 1..FIRST {
+        rise &= first[k - 1] <= first[k];
+        fall &= first[k - 1] >= first[k];
+    }
+    [rise, fall]
+}
+
+/// Tells whether items ascend, or fall.
+struct Ordered<'i, R> {
+    items: &'i [R],
+    falling: bool,
+}
+
+impl<R: Radix> Kernel for Ordered<'_, R> {
+    type Out = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        /// Neighbours that are compared without a look at the result.
+        const STEP: usize = 128;
+        let mut rest = self.items;
+        while let Some(next) = rest.get(..=STEP) {
+            if !neighbours(next, self.falling) {
+                return false;
+            }
+            rest = &rest[STEP..];
+        }
+        neighbours(rest, self.falling)
+    }
+}
+
+/// Whether each item is in order with the next.
+#[inline(always)]
+fn neighbours<R: Radix>(items: &[R], falling: bool) -> bool {
+    let pairs = items.iter().zip(items.get(1..).unwrap_or_default());
+    match falling {
+        false => pairs.fold(true, |all, (a, b)| all & (a <= b)),
+        true => pairs.fold(true, |all, (a, b)| all & (a >= b)),
+    }
+}
+
+/// Bytes from which on it is quicker to write each value as often as it occurs than to move them.
+const COUNTED: usize = 1024;
+
+/// Sorts bytes by how often each value occurs. Neighbours are counted in tables of their own: a count of the same
+/// value would wait for the one before.
+fn count_bytes(bytes: &mut [u8]) {
+    let mut counts = [[0_u32; 256]; 4];
+    let (fours, rest) = bytes.as_chunks::<4>();
+    for four in fours {
+        for (counts, &byte) in counts.iter_mut().zip(four) {
+            counts[usize::from(byte)] += 1;
+        }
+    }
+    for &byte in rest {
+        counts[0][usize::from(byte)] += 1;
+    }
+    let mut rest = bytes;
+    for value in 0..=u8::MAX {
+        let count = counts.iter().map(|counts| counts[usize::from(value)] as usize).sum();
+        let (own, others) = rest.split_at_mut(count);
+        own.fill(value);
+        rest = others;
+    }
 }
 
 /// LSD radix sort: items go to 256 buckets by one byte after another, from the lowest to the highest, in the

@@ -103,6 +103,48 @@ fn long_lanes_of_every_width_are_sorted() {
     check!(u8 i8 u16 i16 u32 i32 u64 i64 usize isize u128 i128);
 }
 
+/// Lanes that ascend or fall already, with equal elements too, and such with two elements exchanged.
+#[test]
+fn lanes_in_order_are_told_from_those_that_nearly_are() {
+    macro_rules! check_integers {
+        ($lane:expr, $($type:ty)*) => { $(
+            let lane: Vec<$type> = $lane.iter().map(|&x| x as $type).collect();
+            let mut expected = lane.clone();
+            expected.sort();
+            let found = Tensor::from(lane).sort(0, Ascending).eval().unwrap();
+            assert_eq!(found.storage(), &expected);
+        )* };
+    }
+    for length in [9_usize, 33, 129, 130, 257, 1100] {
+        for spread in [3, 5000] {
+            let rising = (0..length).map(|k| match (k * spread / length) as f64 - 1.0 {
+                0.0 if k % 2 == 0 => -0.0,
+                x => x,
+            });
+            let mut rising: Vec<f64> = rising.collect();
+            rising[length - 1] = f64::NAN;
+            let falling: Vec<f64> = rising.iter().copied().rev().collect();
+            let mut all = vec![rising.clone(), falling];
+            for place in [0, length / 3, length - 4] {
+                let mut lane = rising.clone();
+                lane.swap(place, length - 2);
+                all.push(lane);
+            }
+            for lane in all {
+                check_integers!(lane, u8 i16 u32 u64);
+                let t = Tensor::from(lane.clone());
+                for descending in [false, true] {
+                    let order = order_of(descending);
+                    let found = t.sort(0, order).eval().unwrap();
+                    assert_eq!(bits(found.storage()), bits(&sorted(&lane, order)));
+                    let found = t.argsort(0, order).eval().unwrap();
+                    assert_eq!(found.storage(), &argsorted(&lane, order));
+                }
+            }
+        }
+    }
+}
+
 /// More lanes than one group holds, along every axis, of views that are read in different ways.
 #[test]
 fn groups_make_up_the_whole() {
