@@ -9,6 +9,7 @@ use crate::expr::{
 use crate::map::{AddressMap, Select};
 use crate::memory::{for_tuples, resize, try_reserve_exact, try_with_capacity};
 use crate::shape::{Align, Shape};
+use std::ops::Range;
 
 /// A list of indexes, one for each element that is read or written.
 #[derive(Debug, Clone)]
@@ -99,12 +100,23 @@ impl Indexes<'_> {
         &self,
         of: &Shape,
         most: usize,
+        visit: impl FnMut(&[usize]) -> Result<()>,
+    ) -> Result<()> {
+        let boxes = Boxes::new(self.shape(of.rank())?, most);
+        self.for_each_box(boxes, of, visit)
+    }
+
+    /// The same of these boxes of the list.
+    pub(super) fn for_each_box(
+        &self,
+        boxes: impl Iterator<Item = Vec<Range<usize>>>,
+        of: &Shape,
         mut visit: impl FnMut(&[usize]) -> Result<()>,
     ) -> Result<()> {
         let shape = self.shape(of.rank())?;
         let axes = self.axes(of.rank(), &shape)?;
         let mut positions: Vec<usize> = Vec::new();
-        for ranges in Boxes::new(shape.clone(), most) {
+        for ranges in boxes {
             let part = box_shape(&shape, &ranges);
             let count: usize = part.iter().product();
             let (mut parts, mut digits) =

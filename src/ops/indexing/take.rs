@@ -5,11 +5,11 @@ use crate::compute::Compute;
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
 use crate::expr::{
-    Access, Boxed, Explanation, Expr, FAR, Lazy, Prepare, bytes_read, deferred_of, defers, erased,
-    room_of_all, row_major,
+    Access, Boxed, Boxes, Explanation, Expr, FAR, Lazy, Prepare, box_shape, bytes_read,
+    deferred_of, defers, erased, room_of_all, row_major,
 };
-use crate::kernel::{self, Filled};
-use crate::memory::{owned, refill};
+use crate::kernel::{self, Filled, Slots};
+use crate::memory::{owned, push, refill};
 use crate::shape::{Index, Shape};
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
@@ -53,16 +53,30 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
     fn fill(&self, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled> {
         let (of, shape) = (self.operand.shape()?, self.shape()?);
         let source = Source::of_list(&self.operand, out.len())?;
-        kernel::fill_slots(out, |slots| {
-            let mut start = 0;
-            self.indexes.for_each_part(&of, source.at_once().max(PIECE), |positions| {
-                let read = source.read(positions, |elements| {
-                    slots.put(elements);
-                    Ok(())
-                });
-                read.map_err(|error| of_part(error, |place| shape.unravel(start + place)))?;
-                start += positions.len();
-                Ok(())
+        let (size, most) = (task_size(&source, out.len()), source.at_once().max(PIECE));
+        let boxes = Boxes::new(shape.clone(), most);
+        if out.len() <= size {
+            return kernel::fill_slots(out, |slots| {
+                self.take(&source, [&of, &shape], (boxes, 0), slots)
+            });
+        }
+        // Whatever the tasks, boxes are the same, and so is the error that is found first.
+        let (mut all, mut starts, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+        let (each, mut start) = ((size / PIECE).max(1), 0);
+        for (number, ranges) in boxes.enumerate() {
+            if number.is_multiple_of(each) {
+                push(&mut starts, start)?;
+            }
+            let count: usize = box_shape(&shape, &ranges).iter().product();
+            push(&mut lengths, (number / each, count))?;
+            push(&mut all, ranges)?;
+            start += count;
+        }
+        kernel::fill_parts(out, starts.len(), lengths.into_iter(), |parts| {
+            kernel::in_halves(parts, 0, true, &|number, slots: &mut Slots<'_, _>| {
+                let boxes = all.chunks(each).nth(number).unwrap_or_default().iter().cloned();
+                slots
+                    .task(|slots| self.take(&source, [&of, &shape], (boxes, starts[number]), slots))
             })
         })
     }
@@ -85,13 +99,45 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
             Source::Evaluated(..) => ("evaluated at each part of the list", count.min(most)),
             _ => ("read where it lies", 0),
         };
-        let threads = if at_once < kernel::PARALLEL { 1 } else { kernel::threads() };
+        let is_parallel = at_once >= kernel::PARALLEL || count > task_size(&source, count);
+        let threads = if is_parallel { kernel::threads() } else { 1 };
         let lines = [
             format!("list: {count} indexes, at most {most} of them at once"),
             format!("operand: {how}"),
         ];
         let what = format!("elements of {element} {of:?} at a list of indexes, to {shape:?}");
         Ok(Explanation::report(what, lines, threads, [read, written]))
+    }
+}
+
+impl<E: Expr> TakeAt<'_, E> {
+    /// Reads the elements at boxes of the list, before which there are so many, for an operand and a list of these shapes.
+    fn take(
+        &self,
+        source: &Source<'_, E>,
+        [of, shape]: [&Shape; 2],
+        (boxes, mut start): (impl Iterator<Item = Vec<Range<usize>>>, usize),
+        slots: &mut Slots<'_, E::Elem>,
+    ) -> Result<()> {
+        self.indexes.for_each_box(boxes, of, |positions| {
+            let read = source.read(positions, |elements| {
+                slots.put(elements);
+                Ok(())
+            });
+            read.map_err(|error| of_part(error, |place| shape.unravel(start + place)))?;
+            start += positions.len();
+            Ok(())
+        })
+    }
+}
+
+/// Most indexes that one task takes of a list of so many. What evaluates the operand shares that among threads itself.
+fn task_size<E: Expr>(source: &Source<'_, E>, count: usize) -> usize {
+    match source {
+        Source::InMemory(_) | Source::Held(..) => {
+            kernel::task_size(count, kernel::PARALLEL, kernel::GRAIN)
+        }
+        Source::Evaluated(..) => usize::MAX,
     }
 }
 

@@ -52,6 +52,8 @@ fn threads_share_whatever_order_the_results_go_to() {
     assert!(is_shared(small, |e| e.assign_to(&mut turned(small)?)));
     assert!(is_shared(small, |e| e.cummax(1).assign_to(&mut turned(small)?)));
     assert!(is_shared(large, |e| e.sort(1, Ascending).assign_to(&mut turned(large)?)));
+    let few = Tensor::full([4], 0_u8).unwrap();
+    assert!(is_shared(small, |e| few.take_at((e.cast::<usize>(),)).eval().map(drop)));
     let across = || Tensor::full([large, large], 0_u8);
     assert!(is_shared(large, |e| e.sort(0, Ascending).assign_to(&mut across()?)));
 }

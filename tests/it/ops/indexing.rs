@@ -268,6 +268,34 @@ fn long_lists_are_taken_part_by_part() {
     assert!(t.take_at(&list).explain().unwrap().to_string().contains("list: 150000 indexes"));
 }
 
+/// Several tasks read parts of a list, and the first wrong index is the error.
+#[test]
+fn long_lists_are_shared_among_threads() {
+    let t = Tensor::from_vec([300, 7], (0..2100_i64).collect()).unwrap();
+    for front in [&[140_000][..], &[3, 2, 25_000]] {
+        let mut list = random_list(&mut Random(2), front, &[300, 7]);
+        let expected: Vec<i64> = rows(&list).iter().map(|at| (at[0] * 7 + at[1]) as i64).collect();
+        let read = |list: &Tensor<Vec<usize>>, threads| {
+            crate::support::pool(threads).install(|| t.take_at(list).to_vec())
+        };
+        for threads in [1, 2, 3] {
+            assert!(read(&list, threads).unwrap() == expected);
+        }
+        for (place, axis) in [(130_000, 1), (100_000, 0)] {
+            let (mut at, mut rest) = (Vec::new(), place);
+            for extent in front.iter().rev() {
+                at.insert(0, rest % extent);
+                rest /= extent;
+            }
+            list.set([&at[..], &[axis]].concat(), 300).unwrap();
+            let error = Error::IndexAt { at, axis, index: 300, extent: [300, 7][axis] };
+            for threads in [1, 2, 3] {
+                assert_eq!(read(&list, threads).unwrap_err(), error);
+            }
+        }
+    }
+}
+
 /// Of an expression each element once, for a list of as many indexes; what a deferred operation made is read there.
 #[test]
 fn long_lists_have_operands_computed_once() {
