@@ -121,7 +121,7 @@ pub trait Signed: Arithmetic {
     note = "integers, floats and `bool` have; of others take what you compare by `map` first"
 )]
 pub trait Order: Copy + PartialOrd + Send + Sync {
-    /// Whether of two elements that are not equal one is smaller, and equal ones have the same bits.
+    /// Whether equal values are the same, bit by bit, and none is NaN: of integers and `bool`.
     #[doc(hidden)]
     const EXACT: bool = false;
 

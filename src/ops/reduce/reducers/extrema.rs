@@ -2,7 +2,7 @@
 
 use super::super::{Reducer, Undefined};
 use super::adapters::delegate;
-use super::lanes::{Apart, LANES, apart, in_columns, in_pairs, in_registers};
+use super::lanes::{Apart, LANES, apart, in_any_order, in_columns, in_pairs, in_registers};
 use crate::dtype::{Arithmetic, Order};
 use crate::kernel::{LARGE_BYTES, prefetch_row};
 use std::array::from_fn;
@@ -88,6 +88,9 @@ impl<T: Order + Arithmetic> Reducer<T> for PeakToPeak {
 /// The best element of a run, or its first NaN.
 #[inline(always)]
 fn best<T: Order>(run: &[T], better: impl Fn(T, T) -> bool) -> T {
+    if T::EXACT && size_of::<T>() < 4 && run.len() >= LANES {
+        return in_any_order(run, run[0], |best, x| if better(x, best) { x } else { best });
+    }
     // Masks as wide as the elements are what comparisons give.
     let (best, unordered) = match size_of::<T>() {
         8 => best_by_mask::<T, u64>(run, better),
@@ -234,3 +237,64 @@ macro_rules! position {
     )* };
 }
 position! { ArgMin <; ArgMax >; }
+
+#[cfg(test)]
+mod tests {
+    use super::{LANES, Max, Min, Order, Reducer};
+
+    /// Element `k` goes to lane `k % LANES`, and lanes are joined in pairs, the far half to the near one; a NaN wins.
+    fn plain<T: Order>(run: &[T], better: fn(&T, &T) -> bool) -> T {
+        let pick = |best, x| if better(&x, &best) { x } else { best };
+        #[allow(clippy::eq_op, reason = "only NaN differs from itself")]
+        if let Some(&nan) = run.iter().find(|&x| x != x) {
+            return nan;
+        }
+        if run.len() < LANES {
+            return run[1..].iter().copied().fold(run[0], pick);
+        }
+        let lane = |k: usize| run[k..].iter().step_by(LANES).copied().reduce(pick);
+        let mut lanes: Vec<T> = (0..LANES).filter_map(lane).collect();
+        while lanes.len() > 1 {
+            let far = lanes.split_off(lanes.len() / 2);
+            lanes.iter_mut().zip(far).for_each(|(near, far)| *near = pick(*near, far));
+        }
+        lanes[0]
+    }
+
+    /// Runs of these elements, which are repeated in no order, have the bits of [`plain`].
+    fn holds<T: Order>(elements: &[T], bits: fn(T) -> u128) {
+        let element = |k: usize| elements[(k * 7919 % 1013) * (k % 7 + 1) % elements.len()];
+        for (start, length) in (1..140).chain([256, 257, 512, 600]).enumerate() {
+            let run: Vec<T> = (start..start + length).map(element).collect();
+            let extrema = [Reducer::fold(&Min, &run, 0), Reducer::fold(&Max, &run, 0)].map(bits);
+            let expected = [plain(&run, T::lt), plain(&run, T::gt)].map(bits);
+            assert_eq!(extrema, expected, "{length}");
+        }
+    }
+
+    #[test]
+    fn extrema_have_the_bits_of_lanes() {
+        let other = f64::from_bits(f64::NAN.to_bits() | 1);
+        let floats: [&[f64]; 5] = [
+            &[0.0, -0.0, 0.0, -0.0, -0.0],
+            &[1.0, -0.0, 0.0, 2.0, -0.0, 0.5],
+            &[-1.0, 0.0, -0.0, -0.0, -7.0, -0.0, 0.0],
+            &[f64::INFINITY, f64::NEG_INFINITY, -0.0, 1.0],
+            &[1.0, 2.0, 3.0, -1.0, f64::NAN, 3.0, 0.0, 1.0, 3.0, other, -1.0, 2.0, 1.5],
+        ];
+        for elements in floats {
+            holds(elements, |x| x.to_bits().into());
+            let narrow: Vec<f32> = elements.iter().map(|&x| x as f32).collect();
+            holds(&narrow, |x| x.to_bits().into());
+        }
+        let numbers = [3, -128, 0, 127, 5, -1, 127, -128, 3, 3, -7_i8];
+        holds(&numbers, |x| x as u128);
+        holds(&numbers.map(|x| x as u8), |x| x.into());
+        holds(&numbers.map(i16::from), |x| x as u128);
+        holds(&numbers.map(i32::from), |x| x as u128);
+        holds(&numbers.map(i64::from), |x| x as u128);
+        holds(&numbers.map(i128::from), |x| x as u128);
+        holds(&[false, false, true], |x| x.into());
+        holds(&[false], |x| x.into());
+    }
+}

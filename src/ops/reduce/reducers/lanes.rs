@@ -61,12 +61,42 @@ pub(super) fn in_lanes_beside<T: Copy, A: Copy>(
         lane.iter_mut().zip(*row).for_each(|(lane, &x)| *lane = step(*lane, x));
     }
     let mut half = lanes / 2 * width;
-    while half >= width && lanes > 1 {
+    while half >= width.max(1) && lanes > 1 {
         let (near, far) = out[..2 * half].split_at_mut(half);
         near.iter_mut().zip(far).for_each(|(near, far)| *near = join(*near, *far));
         half /= 2;
     }
     out.truncate(width);
+}
+
+/// Folds a run where any order of the elements gives the same state: without lanes, as the compiler finds the vectors.
+/// Of fewer elements than lanes it takes longer.
+#[inline(always)]
+pub(super) fn in_any_order<T: Copy, A: Copy>(run: &[T], start: A, step: impl Fn(A, T) -> A) -> A {
+    // Of as many bytes as one call asks for.
+    let part = 512_usize.div_ceil(size_of::<T>().max(1));
+    run.chunks(part).fold(start, |state, part| {
+        prefetch_row(part);
+        part.iter().fold(state, |state, &x| step(state, x))
+    })
+}
+
+/// Whether `is_it` holds for any element of a run.
+#[inline(always)]
+pub(super) fn any<T: Copy>(run: &[T], is_it: impl Fn(T) -> bool) -> bool {
+    // Masks as wide as the elements are what comparisons give.
+    match size_of::<T>() {
+        8 => in_any_order(run, 0, |any, x| any | u64::from(is_it(x))) != 0,
+        4 => in_any_order(run, 0, |any, x| any | u32::from(is_it(x))) != 0,
+        2 => in_any_order(run, 0, |any, x| any | u16::from(is_it(x))) != 0,
+        _ => in_any_order(run, 0, |any, x| any | u8::from(is_it(x))) != 0,
+    }
+}
+
+/// Whether `is_it` holds for all elements of a run.
+#[inline(always)]
+pub(super) fn all<T: Copy>(run: &[T], is_it: impl Fn(T) -> bool) -> bool {
+    !any(run, |x| !is_it(x))
 }
 
 /// Joins the first `count` of eight states, at least one, in order: those after them are neutral, so that no branch
@@ -179,7 +209,7 @@ pub(super) fn in_columns<T: Copy, A: Copy>(
 
 #[cfg(test)]
 mod tests {
-    use super::{LANES, in_lanes};
+    use super::{LANES, all, any, in_lanes};
     use crate::ops::reduce::{Mean, Product, Reducer, Sum, WrappingProduct, WrappingSum};
 
     /// Element `k` goes to lane `k % LANES`, and lanes are joined in pairs, the far half to the near one.
@@ -244,5 +274,31 @@ mod tests {
             let sum = in_lanes(&zeros, |x| x, |sum, x| sum + x, |a, b| a + b);
             assert_eq!(sum.to_bits(), (-0.0_f64).to_bits(), "{end}");
         }
+    }
+
+    /// One element that differs from the others, anywhere in a run.
+    #[test]
+    fn any_and_all_look_at_each_element() {
+        fn holds<T: Copy + PartialEq>(usual: T, other: T) {
+            for length in [1, 2, 3, 31, 65, 511, 513, 700] {
+                let mut run = vec![usual; length];
+                assert!(!any(&run, |x| x == other) && all(&run, |x| x == usual), "{length}");
+                for k in (0..length).filter(|k| length < 99 || k % 64 > 61 || k + 1 == length) {
+                    run[k] = other;
+                    assert!(
+                        any(&run, |x| x == other) && !all(&run, |x| x == usual),
+                        "{length} {k}"
+                    );
+                    run[k] = usual;
+                }
+            }
+        }
+        holds(false, true);
+        holds(0_u8, 128);
+        holds(0_i16, -1);
+        holds(0.0_f32, 1.0);
+        holds(0_i64, 1 << 32);
+        holds(0_u128, 1 << 64);
+        holds([0_u8; 600], [1; 600]);
     }
 }

@@ -2,7 +2,9 @@
 
 use super::super::Reducer;
 use super::by_element::{ProductOf, SumOf};
-use super::lanes::{Apart, apart, few, in_columns, in_lanes, in_lanes_beside, in_pairs};
+use super::lanes::{
+    Apart, LANES, all, any, apart, few, in_columns, in_lanes, in_lanes_beside, in_pairs,
+};
 use crate::dtype::{SameBits, Truth};
 use crate::kernel::{compensate_f32, compensate_f64, prefetch_row};
 use std::array::from_fn;
@@ -59,7 +61,11 @@ pub struct CountNonzero;
 
 /// Folds whose state is the result and whose one operation joins states.
 macro_rules! monoid {
-    ($exact:literal $Reducer:ty: $($(#[$cfg:meta])? $({$($generics:tt)*})? $element:ty => $total:ty, $zero:expr, $neutral:expr, $one:expr, $join:expr, $repeat:expr;)*) => { $(
+    (fold $run:ident, $one:expr, $join:expr) => { in_lanes($run, $one, |state, x| $join(state, $one(x)), $join) };
+    (fold $run:ident, $one:expr, $join:expr, $fold:ident) => {
+        if $run.len() < LANES { monoid!(fold $run, $one, $join) } else { $fold($run, $one) }
+    };
+    ($exact:literal $Reducer:ty: $($(#[$cfg:meta])? $({$($generics:tt)*})? $element:ty => $total:ty, $zero:expr, $neutral:expr, $one:expr, $join:expr, $repeat:expr $(, $fold:ident)?;)*) => { $(
         $(#[$cfg])?
         impl $(<$($generics)*>)? Reducer<$element> for $Reducer {
             type State = $total;
@@ -104,7 +110,7 @@ macro_rules! monoid {
 
             #[inline(always)]
             fn fold(&self, run: &[$element], _position: usize) -> $total {
-                in_lanes(run, $one, |state, x| $join(state, $one(x)), $join)
+                monoid!(fold run, $one, $join $(, $fold)?)
             }
 
             #[inline(always)]
@@ -156,8 +162,8 @@ monoid! { false ProductOf:
         |x: num_complex::Complex64, count| power(x, count, |a, b| a * b);
 }
 
-monoid! { true Any: {T: Truth} T => bool, false, None, T::is_nonzero, |a: bool, b: bool| a | b, |x: bool, _count| x; }
-monoid! { true All: {T: Truth} T => bool, true, None, T::is_nonzero, |a: bool, b: bool| a & b, |x: bool, _count| x; }
+monoid! { true Any: {T: Truth} T => bool, false, None, T::is_nonzero, |a: bool, b: bool| a | b, |x: bool, _count| x, any; }
+monoid! { true All: {T: Truth} T => bool, true, None, T::is_nonzero, |a: bool, b: bool| a & b, |x: bool, _count| x, all; }
 monoid! { true CountNonzero: {T: Truth} T => u64, 0, None, |x: T| u64::from(x.is_nonzero()), |a: u64, b: u64| a + b, |x: u64, count| x * count as u64; }
 
 macro_rules! wrapping {
