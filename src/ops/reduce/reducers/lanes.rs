@@ -39,7 +39,7 @@ pub(super) fn in_lanes<T: Copy, A: Copy>(
     for (lane, &x) in lanes.iter_mut().zip(tail) {
         *lane = step(*lane, x);
     }
-    in_pairs(&mut lanes, join)
+    after_tail(&mut lanes, tail.len(), join)
 }
 
 /// [`in_lanes`] of runs side by side, element `k` of each in row `k`: with the same bits.
@@ -144,9 +144,8 @@ pub(super) fn apart<A, const N: usize>(lanes: [A; N]) -> Apart<A, N> {
     std::hint::black_box(Apart(lanes))
 }
 
-/// As [`in_pairs`] from its second step on, for a loop that leaves no elements over: in registers as far as
-/// whole vectors are joined, and then from memory of its own, so that how the rest is joined does not decide
-/// how the loop is vectorised.
+/// Joins half as many lanes in pairs, the far half to the near one: in registers as far as whole vectors are joined, and then
+/// from memory of its own, so that how the rest is joined does not decide how the loop before is vectorised.
 #[inline(always)]
 pub(super) fn in_registers<A: Copy>(half: [A; LANES / 2], join: impl Fn(A, A) -> A) -> A {
     let quarter: [A; LANES / 4] = from_fn(|k| join(half[k], half[k + LANES / 4]));
@@ -154,6 +153,17 @@ pub(super) fn in_registers<A: Copy>(half: [A; LANES / 2], join: impl Fn(A, A) ->
     let four: [A; LANES / 8] = from_fn(|k| join(quarter[k], quarter[k + LANES / 8]));
     let two: [A; LANES / 16] = from_fn(|k| join(four[k], four[k + LANES / 16]));
     join(two[0], two[1])
+}
+
+/// Joins lanes in memory after a tail of so many elements was folded into them: in registers unless a vector of long numbers
+/// would wait for one that was written by itself.
+#[inline(always)]
+fn after_tail<A: Copy>(lanes: &mut [A; LANES], tail: usize, join: impl Fn(A, A) -> A) -> A {
+    if align_of::<A>() < 8 || tail.is_multiple_of(8) {
+        let Apart(lanes) = apart(*lanes);
+        return in_registers(from_fn(|k| join(lanes[k], lanes[k + LANES / 2])), join);
+    }
+    in_pairs(lanes, join)
 }
 
 /// Joins lanes in pairs, a power of two of them. Not inlined: how lanes are joined would decide how the

@@ -3,7 +3,7 @@
 use super::super::Reducer;
 use super::by_element::{ProductOf, SumOf};
 use super::lanes::{
-    Apart, LANES, all, any, apart, few, in_columns, in_lanes, in_lanes_beside, in_pairs,
+    Apart, LANES, all, any, apart, few, in_columns, in_lanes, in_lanes_beside, in_registers,
 };
 use crate::dtype::{SameBits, Truth};
 use crate::kernel::{compensate_f32, compensate_f64, prefetch_row};
@@ -194,7 +194,7 @@ fn power<T: Copy>(x: T, count: usize, times: impl Fn(T, T) -> T) -> T {
 }
 
 /// Lanes of compensated sums: with their errors they fill the registers.
-const FEW: usize = 16;
+const FEW: usize = LANES / 2;
 
 /// A sum and the error of its additions so far.
 #[derive(Debug, Clone, Copy)]
@@ -274,7 +274,7 @@ macro_rules! float_sums {
                 let mut lanes: [Self::State; FEW] =
                     from_fn(|k| Compensated { sum: sums[k], error: errors[k] });
                 lanes.iter_mut().zip(tail).for_each(|(lane, &x)| self.step(lane, x));
-                in_pairs(&mut lanes, Compensated::<$float>::join)
+                in_registers(lanes, Compensated::<$float>::join)
             }
         }
 
