@@ -1,7 +1,9 @@
 //! Smallest and largest elements, and where they are.
 
+use super::super::reducer::step_columns;
 use super::super::{Reducer, Undefined};
 use super::adapters::delegate;
+use super::distances::FEW;
 use super::lanes::{Apart, LANES, apart, in_any_order, in_columns, in_pairs, in_registers};
 use crate::dtype::{Arithmetic, Order};
 use crate::kernel::{LARGE_BYTES, prefetch_row};
@@ -173,8 +175,59 @@ fn is_nan<T: PartialOrd>(x: T) -> bool {
     x != x
 }
 
+/// Rows that numbers of 8 bits tell apart.
+const MOST_ROWS: usize = 1 << 8;
+
+/// The first best element of each column, or its first NaN. `is_not` says that one is not better than another.
+#[inline(always)]
+fn best_in_columns<T: Order, N: Copy + From<u8> + Into<u64>>(
+    rows: &[&[T]],
+    position: usize,
+    states: &mut Vec<Found<T>>,
+    is_not: impl Fn(T, T) -> bool,
+) {
+    let (mut values, mut numbers) = (Vec::new(), Vec::new());
+    values.extend_from_slice(rows[0]);
+    numbers.resize(values.len(), N::from(0));
+    let (fours, rest) = rows[1..].as_chunks::<4>();
+    for (k, rows) in fours.iter().enumerate() {
+        take_rows(*rows, 4 * k + 1, &mut values, &mut numbers, &is_not);
+    }
+    for (k, row) in rest.iter().enumerate() {
+        take_rows([*row], 4 * fours.len() + k + 1, &mut values, &mut numbers, &is_not);
+    }
+    states.clear();
+    let found = values.into_iter().zip(numbers);
+    states.extend(
+        found.map(|(value, number)| Found { value, position: position + number.into() as usize }),
+    );
+}
+
+/// Takes a few rows, the first of this number. Numbers are as wide as the elements, so that one comparison chooses among
+/// vectors of both.
+#[inline(always)]
+fn take_rows<T: Order, N: Copy + From<u8>, const ROWS: usize>(
+    rows: [&[T]; ROWS],
+    first: usize,
+    values: &mut [T],
+    numbers: &mut [N],
+    is_not: impl Fn(T, T) -> bool,
+) {
+    let rows = rows.map(|row| &row[..values.len()]);
+    let own: [N; ROWS] = from_fn(|row| N::from((first + row) as u8));
+    for (k, (value, number)) in values.iter_mut().zip(numbers).enumerate() {
+        let mut best = (*value, *number);
+        for (row, &own) in rows.iter().zip(&own) {
+            // No comparison with NaN holds.
+            let wins = !is_not(row[k], best.0) & !is_nan(best.0);
+            best = if wins { (row[k], own) } else { best };
+        }
+        (*value, *number) = best;
+    }
+}
+
 macro_rules! position {
-    ($($Reducer:ident $sign:tt;)*) => { $(
+    ($($Reducer:ident $sign:tt $not:tt;)*) => { $(
         impl<T: Order> Reducer<T> for $Reducer {
             type State = Found<T>;
             type Out = usize;
@@ -233,14 +286,27 @@ macro_rules! position {
                 let at = if is_nan(value) { first(run, is_nan) } else { first(run, |x| x == value) };
                 Found { value, position: position + at }
             }
+
+            #[inline(always)]
+            fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<Found<T>>) {
+                let is_not = |x, best| x $not best;
+                let few = rows.len() * rows[0].len() <= FEW || rows.len() > MOST_ROWS;
+                match size_of::<T>() {
+                    8 if !few => best_in_columns::<T, u64>(rows, position, states, is_not),
+                    4 if !few => best_in_columns::<T, u32>(rows, position, states, is_not),
+                    2 if !few => best_in_columns::<T, u16>(rows, position, states, is_not),
+                    1 if !few => best_in_columns::<T, u8>(rows, position, states, is_not),
+                    _ => step_columns(self, rows, position, states),
+                }
+            }
         }
     )* };
 }
-position! { ArgMin <; ArgMax >; }
+position! { ArgMin < >=; ArgMax > <=; }
 
 #[cfg(test)]
 mod tests {
-    use super::{LANES, Max, Min, Order, Reducer};
+    use super::{ArgMax, ArgMin, Found, LANES, Max, Min, Order, Reducer, step_columns};
 
     /// Element `k` goes to lane `k % LANES`, and lanes are joined in pairs, the far half to the near one; a NaN wins.
     fn plain<T: Order>(run: &[T], better: fn(&T, &T) -> bool) -> T {
@@ -261,7 +327,7 @@ mod tests {
         lanes[0]
     }
 
-    /// Runs of these elements, which are repeated in no order, have the bits of [`plain`].
+    /// Runs and columns of these elements, which are repeated in no order, have the bits that they have one by one.
     fn holds<T: Order>(elements: &[T], bits: fn(T) -> u128) {
         let element = |k: usize| elements[(k * 7919 % 1013) * (k % 7 + 1) % elements.len()];
         for (start, length) in (1..140).chain([256, 257, 512, 600]).enumerate() {
@@ -269,6 +335,25 @@ mod tests {
             let extrema = [Reducer::fold(&Min, &run, 0), Reducer::fold(&Max, &run, 0)].map(bits);
             let expected = [plain(&run, T::lt), plain(&run, T::gt)].map(bits);
             assert_eq!(extrema, expected, "{length}");
+        }
+        fn same<T: Order, R: Reducer<T, State = Found<T>>>(
+            reducer: &R,
+            rows: &[&[T]],
+            bits: fn(T) -> u128,
+        ) {
+            let (mut all, mut each) = (Vec::new(), Vec::new());
+            reducer.fold_columns(rows, 5, &mut all);
+            step_columns(reducer, rows, 5, &mut each);
+            let [all, each] = [all, each].map(|states| {
+                states.into_iter().map(|x| (bits(x.value), x.position)).collect::<Vec<_>>()
+            });
+            assert_eq!(all, each, "{} rows of {}", rows.len(), rows[0].len());
+        }
+        for (height, width) in [(1, 3), (2, 70), (6, 33), (9, 40), (64, 5), (256, 3), (300, 3)] {
+            let data: Vec<T> = (0..height * width).map(element).collect();
+            let rows: Vec<&[T]> = data.chunks(width).collect();
+            same(&ArgMin, &rows, bits);
+            same(&ArgMax, &rows, bits);
         }
     }
 
