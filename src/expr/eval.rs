@@ -71,21 +71,21 @@ pub(super) fn fill<T: Copy + Send + Sync>(
     filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
 }
 
-/// The elements of an expression, if `wanted` says so of its shape: where they lie, if they lie in order in memory and are
+/// The elements of an expression, if `wanted` says so of its shape and of whether they lie in order in memory: where they lie, if they lie in order in memory and are
 /// at most `in_place`, or computed, if they are few and all operands are memory. `None` also where an element does not
 /// exist, which an evaluation reports.
 #[inline(never)]
 pub(crate) fn small_elements<'e, E: Expr>(
     e: &'e E,
     in_place: usize,
-    wanted: &mut dyn FnMut(Shape) -> bool,
+    wanted: &mut dyn FnMut(Shape, bool) -> bool,
 ) -> Option<Cow<'e, [E::Elem]>> {
     match e.in_memory().filter(|(_, map)| map.is_contiguous()) {
         Some((elements, map)) => {
-            let few = map.count() <= in_place && wanted(map.shape());
+            let few = map.count() <= in_place && wanted(map.shape(), true);
             elements.get(map.span()).filter(|_| few).map(Cow::Borrowed)
         }
-        None => small_tile_of(e, wanted).map(Cow::Owned),
+        None => small_tile_of(e, &mut |shape| wanted(shape, false)).map(Cow::Owned),
     }
 }
 

@@ -22,7 +22,7 @@ impl<'e, T: Copy + Send + Sync> Few<'e, T> {
     /// also where an element does not exist, which an evaluation reports.
     pub(super) fn of<E: Expr<Elem = T>>(e: &'e E, axis: usize, most: usize) -> Option<Self> {
         let mut shape = Shape::default();
-        let elements = small_elements(e, UNPLANNED_ELEMENTS, &mut |own| {
+        let elements = small_elements(e, UNPLANNED_ELEMENTS, &mut |own, _| {
             shape = own;
             axis < shape.rank() && !shape.contains(&0) && below(&shape, axis) <= most
         })?;

@@ -51,8 +51,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
         fold: impl Fn(&Direct, &[E::Elem], &R) -> Result<Option<A>, Failure>,
     ) -> Result<Option<A>> {
         let mut direct = Ok(None);
-        let elements = small_elements(&self.e, PARALLEL - 1, &mut |shape| {
-            let is_turned = (R::EXACT || R::BESIDE) && self.is_turned(&shape, R::EXACT);
+        let elements = small_elements(&self.e, PARALLEL - 1, &mut |shape, in_order| {
+            let may_be = !in_order && (R::EXACT || R::BESIDE);
+            let is_turned = may_be && self.is_turned(&shape, R::EXACT);
             direct = Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>());
             !is_turned && matches!(direct, Ok(Some(_)))
         });
