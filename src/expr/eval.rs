@@ -71,9 +71,9 @@ pub(super) fn fill<T: Copy + Send + Sync>(
     filled.ok_or(Error::OutOfSpan { span: 0..map.count(), len: out.len() })
 }
 
-/// The elements of an expression, if `wanted` says so of its shape and of whether they lie in order in memory: where they lie, if they lie in order in memory and are
-/// at most `in_place`, or computed, if they are few and all operands are memory. `None` also where an element does not
-/// exist, which an evaluation reports.
+/// The elements of an expression, if `wanted` says so of its shape and whether they lie in order in memory: where they lie
+/// then, if they are at most `in_place`, or computed, if they are few and all operands are memory. `None` also where an element
+/// does not exist, which an evaluation reports.
 #[inline(never)]
 pub(crate) fn small_elements<'e, E: Expr>(
     e: &'e E,
