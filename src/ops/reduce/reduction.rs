@@ -71,6 +71,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
 
 impl<E: Expr, R> Fold<E, R> {
     /// Whether [`turned`] is another operand, or lines are [`beside`] each other.
+    #[inline(never)]
     fn is_turned(&self, shape: &Shape, exact: bool) -> bool {
         let of = |reduced: Mask| match exact {
             true => turned(&erased(&self.e), shape, &reduced).map(drop),
