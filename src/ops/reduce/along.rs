@@ -121,13 +121,15 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
     pub(super) fn explain(&self, e: &Boxed<'_, T>) -> Result<Vec<String>> {
         let plural = if self.results == 1 { "" } else { "s" };
         let folds = format!(
-            "along rows: {} result{plural} of {} elements, in leaves of {}",
+            "along rows: {} result{plural} of {} elements, in leaves of {}{}",
             self.results,
             self.leaves.line * self.leaves.lines,
-            self.leaves.leaf
+            self.leaves.leaf,
+            if self.beside.is_some() { ", side by side" } else { "" }
         );
         let mut lines = vec![folds];
-        lines.extend(self.rows.operand_in_words(self.rows.are_mixed().then_some(e))?);
+        let rows = self.beside.as_ref().unwrap_or(&self.rows);
+        lines.extend(rows.operand_in_words(self.rows.are_mixed().then_some(e))?);
         Ok(lines)
     }
 

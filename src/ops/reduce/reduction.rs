@@ -250,7 +250,8 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
             Some(turned) => turned.explain::<R>()?,
             None => fold::explain::<_, R>(&e, &shape, &reduced)?,
         };
-        if turned.is_none()
+        let is_turned = (R::EXACT || R::BESIDE) && self.is_turned(&shape, R::EXACT);
+        if !is_turned
             && let Some(operand) = small_in_words(&self.e, PARALLEL - 1, &shape)
             && Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>())?.is_some()
         {

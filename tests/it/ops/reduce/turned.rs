@@ -121,4 +121,6 @@ fn explanations_name_the_order() {
     assert!(!t.max(0).explain().unwrap().to_string().contains("in the order of memory"));
     let floats = t.lazy().cast::<f64>().eval().unwrap().transpose([1, 0]).unwrap();
     assert!(!floats.sum(0).explain().unwrap().to_string().contains("in the order of memory"));
+    let told = floats.sum(1).explain().unwrap().to_string();
+    assert!(told.contains("in leaves of 80, side by side"), "{told}");
 }
