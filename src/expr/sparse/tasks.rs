@@ -227,22 +227,24 @@ fn fill<T: Copy>(
 
 /// Parts of all lists that are merged apart, of about as many entries each.
 fn cuts(lists: &[Positions<'_>], count: usize) -> Result<Vec<Vec<Range<usize>>>> {
-    let longest: &[usize] =
-        lists.iter().max_by_key(|list| list.len()).map_or(&[], |list| list.as_ref());
+    let last = lists.iter().filter_map(|list| list.last()).max();
+    let end = last.map_or(0, |last| last.saturating_add(1));
     let total = entries_of(lists.iter().map(|list| list.len()));
     let below = |list: &[usize], pivot: usize| list.partition_point(|&position| position < pivot);
     let mut starts = vec![0; lists.len()];
     let mut parts = try_with_capacity(count)?;
     for k in 1..=count {
-        // The first position of the longest list below which there are as many entries of all.
+        // The first position below which there are as many entries of all.
         let wanted = total / count * k;
-        let pivot = longest.partition_point(|&pivot| {
-            entries_of(lists.iter().map(|list| below(list, pivot))) < wanted
-        });
-        let pivot = longest.get(pivot).filter(|_| k < count);
-        let ends = lists.iter().zip(&starts).map(|(list, &start)| match pivot {
-            Some(&pivot) => start + below(&list[start..], pivot),
-            None => list.len(),
+        let (mut pivot, mut high) = (0, end);
+        while pivot < high {
+            let middle = pivot.midpoint(high);
+            let is_below = entries_of(lists.iter().map(|list| below(list, middle))) < wanted;
+            if is_below { pivot = middle + 1 } else { high = middle }
+        }
+        let ends = lists.iter().zip(&starts).map(|(list, &start)| match k < count {
+            true => start + below(&list[start..], pivot),
+            false => list.len(),
         });
         let ends: Vec<usize> = ends.collect();
         parts.push(starts.iter().zip(&ends).map(|(&start, &end)| start..end).collect());
@@ -271,4 +273,39 @@ fn merge<T: Copy>(
         positions.put(block.positions)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cuts, entries_of};
+    use std::borrow::Cow;
+    use std::ops::Range;
+
+    /// Parts of about as many entries each, wherever lists have theirs: all positions of one part before those of the next.
+    #[test]
+    fn parts_have_about_as_many_entries() {
+        let evens = || (0..3000).step_by(2);
+        let apart = [(0..1001).collect(), (2000..3000).collect(), (9000..9900).collect()];
+        let mixed: [Vec<usize>; 3] =
+            [evens().collect(), evens().collect(), (usize::MAX - 9..usize::MAX).collect()];
+        for lists in [apart, mixed, [vec![], vec![5; 1], vec![]]] {
+            let lists = lists.map(Cow::Owned);
+            let total = lists.iter().map(|list| list.len()).sum::<usize>();
+            for count in 1..9 {
+                let parts = cuts(&lists, count).unwrap();
+                assert_eq!(parts.len(), count);
+                let mut starts = [0; 3];
+                for part in &parts {
+                    let own = entries_of(part.iter().map(Range::len));
+                    assert!(own <= total / count + 2 * count + lists.len(), "{count} {part:?}");
+                    assert_eq!([part[0].start, part[1].start, part[2].start], starts);
+                    starts = [part[0].end, part[1].end, part[2].end];
+                    let least = (0..3).filter_map(|k| lists[k].get(starts[k])).min();
+                    let most = (0..3).filter_map(|k| lists[k][..starts[k]].last()).max();
+                    assert!(least.zip(most).is_none_or(|(least, most)| least > most));
+                }
+                assert_eq!(starts, [lists[0].len(), lists[1].len(), lists[2].len()]);
+            }
+        }
+    }
 }

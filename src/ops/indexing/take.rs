@@ -85,21 +85,24 @@ impl<E: Expr> Compute for TakeAt<'_, E> {
         let (of, shape) = (self.operand.shape()?, self.shape()?);
         let element = std::any::type_name::<E::Elem>();
         let (count, source) = (shape.count()?, Source::new(&self.operand)?);
-        let most = source.at_once().max(PIECE);
         let written = count.saturating_mul(size_of::<E::Elem>());
         let indexes = count.saturating_mul(of.rank()).saturating_mul(size_of::<usize>());
         let read = written.min(bytes_read(&self.operand.0)).saturating_add(indexes);
-        let (how, at_once) = match &source {
+        let most = source.at_once().max(PIECE);
+        let in_memory = kernel::task_size(count, kernel::PARALLEL, kernel::GRAIN);
+        let (how, at_once, most, size) = match &source {
             Source::Evaluated(..) if self.operand.is_leaf() && defers(&self.operand) => {
-                ("computed first", of.count()?)
+                ("computed first", of.count()?, PIECE, in_memory)
             }
             Source::Evaluated(..) if is_whole(&self.operand, count)? => {
-                ("evaluated first", of.count()?)
+                ("evaluated first", of.count()?, PIECE, in_memory)
             }
-            Source::Evaluated(..) => ("evaluated at each part of the list", count.min(most)),
-            _ => ("read where it lies", 0),
+            Source::Evaluated(..) => {
+                ("evaluated at each part of the list", count.min(most), most, usize::MAX)
+            }
+            _ => ("read where it lies", 0, most, in_memory),
         };
-        let is_parallel = at_once >= kernel::PARALLEL || count > task_size(&source, count);
+        let is_parallel = at_once >= kernel::PARALLEL || count > size;
         let threads = if is_parallel { kernel::threads() } else { 1 };
         let lines = [
             format!("list: {count} indexes, at most {most} of them at once"),

@@ -92,12 +92,15 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         }
         let one_leaf = self.leaves.count() == 1;
         let whole = self.results >= 4 * threads || !self.needs.associative || one_leaf;
-        whole.then(|| (self.results / self.shares()).max(GRAIN.div_ceil(elements)))
+        // Of lines side by side those of a line of the caches.
+        let least = if self.beside.is_some() { 64 / size_of::<T>().max(1) } else { 1 };
+        let grain = GRAIN.div_ceil(elements).max(least);
+        whole.then(|| (self.results / self.shares()).max(grain))
     }
 
     /// Into how many parts all is shared out: few, where each has to come to all of storage.
     fn shares(&self) -> usize {
-        if self.rows.is_across() { threads() } else { 4 * threads() }
+        if self.rows.is_across() || self.beside.is_some() { threads() } else { 4 * threads() }
     }
 
     /// How the leaves of this result are shared out: in whole lines if they are long, and in whole rows of blocks.
@@ -281,8 +284,9 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
     ) -> Result<usize, Stop> {
         let Leaves { line, leaf, per_line, .. } = self.leaves;
         let start = first / per_line;
-        let lines = start..start + lines.min(BESIDE);
-        for k in 0..per_line {
+        let lines = start..start + lines.div_ceil(lines.div_ceil(BESIDE));
+        // From the last on, so that there is room for all at once.
+        for k in (0..per_line).rev() {
             let block = reader.read(k * leaf..((k + 1) * leaf).min(line), lines.clone())?;
             let rows = (k * leaf..((k + 1) * leaf).min(line)).len();
             to.keep_beside(k, per_line, &list((0..rows).map(|row| block.row(row)))?)?;

@@ -333,6 +333,13 @@ fn turned<'e, T: Copy + Send + Sync>(
     reduced: &[bool],
 ) -> Option<Turned<'e, T>> {
     let order = order_in_memory(e, shape).filter(|_| are_many(shape))?;
+    let nearest = |order: &mut dyn DoubleEndedIterator<Item = usize>| {
+        order.rev().find(|&axis| shape[axis] > 1)
+    };
+    // Rows of the view that are rows in memory are read where they lie in any order.
+    if nearest(&mut order.iter().copied()) == nearest(&mut (0..shape.rank())) {
+        return None;
+    }
     let reduced = order.iter().map(|&axis| reduced[axis]).collect();
     Some(Turned { e: Lazy(e.by_ref()).transpose(&order[..]).ok()?.0, order, reduced })
 }

@@ -54,6 +54,9 @@ fn threads_share_whatever_order_the_results_go_to() {
     assert!(is_shared(large, |e| e.sort(1, Ascending).assign_to(&mut turned(large)?)));
     let few = Tensor::full([4], 0_u8).unwrap();
     assert!(is_shared(small, |e| few.take_at((e.cast::<usize>(),)).eval().map(drop)));
+    let list = Tensor::full([200_000], 0_usize).unwrap();
+    let told = pool(2).install(|| (&few + 1).take_at((&list,)).explain().unwrap().threads());
+    assert_eq!(told, 2);
     let across = || Tensor::full([large, large], 0_u8);
     assert!(is_shared(large, |e| e.sort(0, Ascending).assign_to(&mut across()?)));
 }

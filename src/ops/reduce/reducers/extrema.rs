@@ -178,23 +178,23 @@ fn is_nan<T: PartialOrd>(x: T) -> bool {
 /// Rows that numbers of 8 bits tell apart.
 const MOST_ROWS: usize = 1 << 8;
 
-/// The first best element of each column, or its first NaN. `is_not` says that one is not better than another.
+/// The first best element of each column, or its first NaN.
 #[inline(always)]
 fn best_in_columns<T: Order, N: Copy + From<u8> + Into<u64>>(
     rows: &[&[T]],
     position: usize,
     states: &mut Vec<Found<T>>,
-    is_not: impl Fn(T, T) -> bool,
+    is_better: impl Fn(T, T) -> bool,
 ) {
     let (mut values, mut numbers) = (Vec::new(), Vec::new());
     values.extend_from_slice(rows[0]);
     numbers.resize(values.len(), N::from(0));
     let (fours, rest) = rows[1..].as_chunks::<4>();
     for (k, rows) in fours.iter().enumerate() {
-        take_rows(*rows, 4 * k + 1, &mut values, &mut numbers, &is_not);
+        take_rows(*rows, 4 * k + 1, &mut values, &mut numbers, &is_better);
     }
     for (k, row) in rest.iter().enumerate() {
-        take_rows([*row], 4 * fours.len() + k + 1, &mut values, &mut numbers, &is_not);
+        take_rows([*row], 4 * fours.len() + k + 1, &mut values, &mut numbers, &is_better);
     }
     states.clear();
     let found = values.into_iter().zip(numbers);
@@ -211,15 +211,14 @@ fn take_rows<T: Order, N: Copy + From<u8>, const ROWS: usize>(
     first: usize,
     values: &mut [T],
     numbers: &mut [N],
-    is_not: impl Fn(T, T) -> bool,
+    is_better: impl Fn(T, T) -> bool,
 ) {
     let rows = rows.map(|row| &row[..values.len()]);
     let own: [N; ROWS] = from_fn(|row| N::from((first + row) as u8));
     for (k, (value, number)) in values.iter_mut().zip(numbers).enumerate() {
         let mut best = (*value, *number);
         for (row, &own) in rows.iter().zip(&own) {
-            // No comparison with NaN holds.
-            let wins = !is_not(row[k], best.0) & !is_nan(best.0);
+            let wins = (is_better(row[k], best.0) | is_nan(row[k])) & !is_nan(best.0);
             best = if wins { (row[k], own) } else { best };
         }
         (*value, *number) = best;
@@ -227,7 +226,7 @@ fn take_rows<T: Order, N: Copy + From<u8>, const ROWS: usize>(
 }
 
 macro_rules! position {
-    ($($Reducer:ident $sign:tt $not:tt;)*) => { $(
+    ($($Reducer:ident $sign:tt;)*) => { $(
         impl<T: Order> Reducer<T> for $Reducer {
             type State = Found<T>;
             type Out = usize;
@@ -289,20 +288,20 @@ macro_rules! position {
 
             #[inline(always)]
             fn fold_columns(&self, rows: &[&[T]], position: usize, states: &mut Vec<Found<T>>) {
-                let is_not = |x, best| x $not best;
+                let is_better = |x, best| x $sign best;
                 let few = rows.len() * rows[0].len() <= FEW || rows.len() > MOST_ROWS;
                 match size_of::<T>() {
-                    8 if !few => best_in_columns::<T, u64>(rows, position, states, is_not),
-                    4 if !few => best_in_columns::<T, u32>(rows, position, states, is_not),
-                    2 if !few => best_in_columns::<T, u16>(rows, position, states, is_not),
-                    1 if !few => best_in_columns::<T, u8>(rows, position, states, is_not),
+                    8 if !few => best_in_columns::<T, u64>(rows, position, states, is_better),
+                    4 if !few => best_in_columns::<T, u32>(rows, position, states, is_better),
+                    2 if !few => best_in_columns::<T, u16>(rows, position, states, is_better),
+                    1 if !few => best_in_columns::<T, u8>(rows, position, states, is_better),
                     _ => step_columns(self, rows, position, states),
                 }
             }
         }
     )* };
 }
-position! { ArgMin < >=; ArgMax > <=; }
+position! { ArgMin <; ArgMax >; }
 
 #[cfg(test)]
 mod tests {
