@@ -277,7 +277,7 @@ fn merge<T: Copy>(
 
 #[cfg(test)]
 mod tests {
-    use super::{cuts, entries_of};
+    use super::{Positions, cuts, entries_of};
     use std::borrow::Cow;
     use std::ops::Range;
 
@@ -289,7 +289,7 @@ mod tests {
         let mixed: [Vec<usize>; 3] =
             [evens().collect(), evens().collect(), (usize::MAX - 9..usize::MAX).collect()];
         for lists in [apart, mixed, [vec![], vec![5; 1], vec![]]] {
-            let lists = lists.map(Cow::Owned);
+            let lists: [Positions<'_>; 3] = lists.map(Cow::Owned);
             let total = lists.iter().map(|list| list.len()).sum::<usize>();
             for count in 1..9 {
                 let parts = cuts(&lists, count).unwrap();
