@@ -28,7 +28,7 @@ fn fold_few<T: Copy, R: Reducer<T>>(reducer: &R, elements: &[T]) -> R::State {
 
 /// How elements in row-major order are folded.
 pub(super) struct Direct {
-    shape: Shape,
+    pub(super) shape: Shape,
     /// The reduced axes.
     gone: Range<usize>,
     across: bool,

@@ -52,10 +52,9 @@ impl<E: Expr, R: Reducer<E::Elem>> Fold<E, R> {
     ) -> Result<Option<A>> {
         let mut direct = Ok(None);
         let elements = small_elements(&self.e, PARALLEL - 1, &mut |shape, in_order| {
-            let may_be = !in_order && (R::EXACT || R::BESIDE);
-            let is_turned = may_be && self.is_turned(&shape, R::EXACT);
             direct = Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>());
-            !is_turned && matches!(direct, Ok(Some(_)))
+            let Ok(Some(own)) = &direct else { return false };
+            in_order || !(R::EXACT || R::BESIDE) || !self.is_turned(&own.shape, R::EXACT)
         });
         let (Some(direct), Some(elements)) = (direct?, elements) else { return Ok(None) };
         match fold(&direct, &elements, &self.reducer) {
