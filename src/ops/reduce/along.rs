@@ -13,7 +13,7 @@ use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// The same where storage is not memory and lies across the rows.
+/// [`KEPT`] where storage is not memory and lies across the rows.
 const KEPT_FAR: usize = 1 << 18;
 /// Fewest lines that are read at once then, if there are as many.
 const WIDE: usize = 256;
@@ -287,9 +287,10 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
         let lines = start..start + lines.div_ceil(lines.div_ceil(BESIDE));
         // From the last on, so that there is room for all at once.
         for k in (0..per_line).rev() {
-            let block = reader.read(k * leaf..((k + 1) * leaf).min(line), lines.clone())?;
-            let rows = (k * leaf..((k + 1) * leaf).min(line)).len();
-            to.keep_beside(k, per_line, &list((0..rows).map(|row| block.row(row)))?)?;
+            let elements = k * leaf..((k + 1) * leaf).min(line);
+            let block = reader.read(elements.clone(), lines.clone())?;
+            let rows = list((0..elements.len()).map(|row| block.row(row)))?;
+            to.keep_beside(k, per_line, &rows)?;
         }
         to.take_kept()?;
         Ok(first + lines.len() * per_line)

@@ -249,7 +249,7 @@ impl<E: Expr, R: Reducer<E::Elem>> Compute for Fold<E, R> {
             Some(turned) => turned.explain::<R>()?,
             None => fold::explain::<_, R>(&e, &shape, &reduced)?,
         };
-        let is_turned = (R::EXACT || R::BESIDE) && self.is_turned(&shape, R::EXACT);
+        let is_turned = turned.is_some() || (R::BESIDE && self.is_turned(&shape, false));
         if !is_turned
             && let Some(operand) = small_in_words(&self.e, PARALLEL - 1, &shape)
             && Direct::new(shape, &self.axes, Needs::of::<E::Elem, R>())?.is_some()
@@ -332,11 +332,9 @@ fn turned<'e, T: Copy + Send + Sync>(
     reduced: &[bool],
 ) -> Option<Turned<'e, T>> {
     let order = order_in_memory(e, shape).filter(|_| are_many(shape))?;
-    let nearest = |order: &mut dyn DoubleEndedIterator<Item = usize>| {
-        order.rev().find(|&axis| shape[axis] > 1)
-    };
+    let is_long = |axis: &usize| shape[*axis] > 1;
     // Rows of the view that are rows in memory are read where they lie in any order.
-    if nearest(&mut order.iter().copied()) == nearest(&mut (0..shape.rank())) {
+    if order.iter().copied().rfind(is_long) == (0..shape.rank()).rfind(is_long) {
         return None;
     }
     let reduced = order.iter().map(|&axis| reduced[axis]).collect();

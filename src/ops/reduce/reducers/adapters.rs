@@ -5,7 +5,7 @@ use super::super::{Reducer, Undefined};
 use super::taken::{FEW, fold_taken, keep};
 use crate::dtype::Cast;
 
-/// The methods of a reducer of elements `T` that are those of another one with the same states: all but `finish` and
+/// The methods of a reducer of elements `T` that are those of another one with the same states: all but `finish`,
 /// `of_count` and `of_up_to`, which know the type of the results, and of `states` without `undefined`.
 macro_rules! delegate {
     (states of $T:ty, $self:ident => $inner:expr) => {

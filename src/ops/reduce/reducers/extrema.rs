@@ -356,6 +356,22 @@ mod tests {
         }
     }
 
+    /// Of elements that do not compare the first one stays.
+    #[test]
+    fn columns_of_what_is_partly_ordered() {
+        #[derive(Clone, Copy, PartialEq)]
+        struct Apart(i64);
+        impl PartialOrd for Apart {
+            fn partial_cmp(&self, _: &Self) -> Option<std::cmp::Ordering> {
+                None
+            }
+        }
+        impl Order for Apart {}
+        let (data, mut states) = (Vec::from_iter((0..256).map(Apart)), Vec::new());
+        ArgMin.fold_columns(&Vec::from_iter(data.chunks(16)), 0, &mut states);
+        assert!(states.iter().all(|found| found.position == 0));
+    }
+
     #[test]
     fn extrema_have_the_bits_of_lanes() {
         let other = f64::from_bits(f64::NAN.to_bits() | 1);
