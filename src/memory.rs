@@ -7,6 +7,11 @@ use bytemuck::allocation::try_zeroed_vec;
 use smallvec::SmallVec;
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
+#[cfg(all(target_os = "linux", not(miri)))]
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 /// `Default` of a type of these fields, whatever its parameters are.
 macro_rules! default_of_fields {
@@ -60,11 +65,24 @@ const LARGE_PAGE: usize = 1 << 21;
 /// Fewest bytes for which large pages are worth a system call.
 #[cfg(all(target_os = "linux", not(miri)))]
 const MUCH: usize = 2 * LARGE_PAGE;
+/// Bytes of a small page, or a part of one.
+#[cfg(all(target_os = "linux", not(miri)))]
+const PAGE: usize = 1 << 12;
+/// Fewest bytes that allocators ask the system for, or give back to it.
+#[cfg(all(target_os = "linux", not(miri)))]
+const FROM_SYSTEM: usize = 1 << 17;
 
 /// A vector with exact room for `count` elements.
 pub(crate) fn try_with_capacity<T>(count: usize) -> Result<Vec<T>> {
     let mut out = Vec::new();
     try_reserve_exact(&mut out, count)?;
+    Ok(out)
+}
+
+/// The same for elements that are all written before others are: in pages that the system makes together.
+pub(crate) fn try_to_fill<T>(count: usize) -> Result<Vec<T>> {
+    let mut out = try_with_capacity(count)?;
+    make_pages(out.spare_capacity_mut());
     Ok(out)
 }
 
@@ -109,7 +127,7 @@ pub(crate) fn defaults<T: Copy + Default + 'static>(count: usize) -> Result<Vec<
 
 /// A vector of what an iterator gives.
 pub(crate) fn list<T>(items: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
-    let mut out = try_with_capacity(items.len())?;
+    let mut out = try_to_fill(items.len())?;
     out.extend(items);
     Ok(out)
 }
@@ -158,6 +176,7 @@ pub(crate) fn push<T>(out: &mut Vec<T>, element: T) -> Result<()> {
 #[inline(never)]
 pub(crate) fn resize<T: Clone>(out: &mut Vec<T>, len: usize, value: T) -> Result<()> {
     try_reserve_exact(out, len.saturating_sub(out.len()))?;
+    make_pages(out.spare_capacity_mut());
     out.resize(len, value);
     Ok(())
 }
@@ -206,20 +225,88 @@ fn grow<T>(out: &mut Vec<T>, more: usize, exact: bool) -> Result<()> {
 /// them. NumPy asks for the same. Systems that know no large pages refuse, which changes nothing.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn advise_large_pages<T>(memory: &mut [T]) {
-    let (start, bytes) = (memory.as_mut_ptr().cast::<u8>(), size_of_val(memory));
-    if bytes < MUCH {
+    let bytes = size_of_val(memory);
+    if bytes >= MUCH {
+        let pages = whole_pages(memory, LARGE_PAGE);
+        advise(memory, pages, libc::MADV_HUGEPAGE);
+    }
+}
+
+/// Makes the small pages of memory that is about to be written, if they are not there: those before and after large ones,
+/// or all. Made one by one, as they are written, they take about twice as long.
+///
+/// Systems that cannot refuse, which changes nothing.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[inline]
+fn make_pages<T>(memory: &mut [T]) {
+    if size_of_val(memory) >= FROM_SYSTEM {
+        make_many_pages(memory);
+    }
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[inline(never)]
+fn make_many_pages<T>(memory: &mut [T]) {
+    let (small, large) = (whole_pages(memory, PAGE), whole_pages(memory, LARGE_PAGE));
+    let last = memory.as_mut_ptr().cast::<u8>().wrapping_add(small.end - PAGE);
+    if is_there(last) {
         return;
     }
-    let before = start.addr().next_multiple_of(LARGE_PAGE) - start.addr();
-    let whole = (bytes - before) / LARGE_PAGE * LARGE_PAGE;
-    // SAFETY: `before` is less than a large page and `whole` at most what `bytes` leaves, so this is memory
-    // borrowed mutably here. The advice changes neither what it holds nor who may reach it.
-    unsafe { libc::madvise(start.add(before).cast(), whole, libc::MADV_HUGEPAGE) };
+    let has_large = size_of_val(memory) >= MUCH && !large.is_empty();
+    let (before, after) = if has_large { (large.start, large.end) } else { (small.end, small.end) };
+    advise(memory, small.start..before, libc::MADV_POPULATE_WRITE);
+    advise(memory, after..small.end, libc::MADV_POPULATE_WRITE);
+}
+
+/// Whether the system has made this page, or cannot tell. Pages that it had made are asked for again after a while only, as
+/// the allocator hands out the same memory again and again where it keeps it.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn is_there(page: *mut u8) -> bool {
+    /// Addresses of pages and, in the bits that those leave, how often the answer stands.
+    static KNOWN: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+    const OFTEN: usize = 16;
+    let address = page.addr() / PAGE * PAGE;
+    let known = &KNOWN[address / PAGE % KNOWN.len()];
+    let last = known.load(Relaxed);
+    if last / PAGE * PAGE == address && last != address {
+        known.store(last - 1, Relaxed);
+        return true;
+    }
+    let mut is_there = 0;
+    // SAFETY: `is_there` has room for one page, and no other memory is written; what the page holds is not looked at.
+    let asked = unsafe { libc::mincore(page.cast(), PAGE, &mut is_there) };
+    let is_there = asked != 0 || is_there & 1 == 1;
+    known.store(if is_there { address + OFTEN } else { 0 }, Relaxed);
+    is_there
+}
+
+/// The bytes of memory that are whole pages of this size, a multiple of [`PAGE`].
+#[cfg(all(target_os = "linux", not(miri)))]
+fn whole_pages<T>(memory: &[T], page: usize) -> Range<usize> {
+    let (start, bytes) = (memory.as_ptr().addr(), size_of_val(memory));
+    let before = start.next_multiple_of(page) - start;
+    before..before + bytes.saturating_sub(before) / page * page
+}
+
+/// Gives advice on some whole pages of memory.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn advise<T>(memory: &mut [T], pages: Range<usize>, advice: libc::c_int) {
+    if pages.is_empty() || pages.end > size_of_val(memory) {
+        return;
+    }
+    let start = memory.as_mut_ptr().cast::<u8>();
+    // SAFETY: the pages lie in memory borrowed mutably here, as was just checked. The advice changes neither what it holds
+    // nor who may reach it.
+    unsafe { libc::madvise(start.add(pages.start).cast(), pages.len(), advice) };
 }
 
 /// Other systems decide on their own.
 #[cfg(not(all(target_os = "linux", not(miri))))]
 fn advise_large_pages<T>(_: &mut [T]) {}
+
+/// Other systems make them as they are written.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+fn make_pages<T>(_: &mut [T]) {}
 
 #[cfg(test)]
 mod tests {
@@ -250,6 +337,21 @@ mod tests {
             }
         }
         None
+    }
+
+    /// So much memory is from the system each time, of which the last bytes are no large page.
+    #[cfg(all(target_os = "linux", not(miri)))]
+    #[test]
+    fn pages_that_are_about_to_be_written_are_made_together() {
+        let bytes = 24 * super::LARGE_PAGE + 64 * super::PAGE;
+        let last = |memory: &mut Vec<u8>| {
+            let pages = super::whole_pages(memory.spare_capacity_mut(), super::PAGE);
+            memory.as_mut_ptr().wrapping_add(pages.end - super::PAGE)
+        };
+        let mut fresh: Vec<u8> = try_with_capacity(bytes).unwrap();
+        assert!(!super::is_there(last(&mut fresh)));
+        let mut made: Vec<u8> = super::try_to_fill(bytes).unwrap();
+        assert!(super::is_there(last(&mut made)));
     }
 
     #[cfg(all(target_os = "linux", not(miri)))]

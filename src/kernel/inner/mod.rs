@@ -22,7 +22,7 @@ pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
 
 use super::Filled;
 use crate::error::{Error, Result};
-use crate::memory::{AlignedVec, try_with_capacity};
+use crate::memory::{AlignedVec, try_to_fill};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -110,7 +110,7 @@ pub(crate) fn collect<T, E: From<Error>>(
     count: usize,
     fill: impl FnOnce(&mut [MaybeUninit<T>]) -> Result<Filled, E>,
 ) -> Result<Vec<T>, E> {
-    let mut data = try_with_capacity(count)?;
+    let mut data = try_to_fill(count)?;
     let slots = &mut data.spare_capacity_mut()[..count];
     let proof = fill(slots)?;
     proof.check(slots);
