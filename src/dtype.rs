@@ -25,7 +25,7 @@ pub(crate) use ranged::range_error;
 pub use real::Real;
 pub use same_bits::SameBits;
 pub(crate) use same_bits::same_element;
-pub use sortable::{Radix, SortKey, Sortable, WidePair, Words};
+pub use sortable::{Radix, SortKey, Sortable, Words};
 pub use text::TextElement;
 pub use truth::Truth;
 

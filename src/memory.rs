@@ -141,6 +141,16 @@ pub(crate) fn try_reserve_short<T, const N: usize>(
     out.try_reserve_exact(more).map_err(|_| Error::OutOfMemory { bytes })
 }
 
+/// Makes a vector at least `count` long, whatever it then holds.
+pub(crate) fn make_room<T: Zeroable>(out: &mut Vec<T>, count: usize) -> Result<()> {
+    if out.len() < count {
+        *out = Vec::new();
+        *out = zeros(count)?;
+        make_pages(out);
+    }
+    Ok(())
+}
+
 /// Replaces the elements of a vector.
 pub(crate) fn refill<T>(out: &mut Vec<T>, items: impl ExactSizeIterator<Item = T>) -> Result<()> {
     out.clear();

@@ -47,7 +47,9 @@ pub trait SortKey: Radix {
 }
 
 /// What is sorted byte by byte. Sealed.
-pub trait Radix: Copy + Ord + Default + Debug + Send + Sync + sealed::Sealed + 'static {
+pub trait Radix:
+    Copy + Ord + Default + Debug + Send + Sync + Zeroable + sealed::Sealed + 'static
+{
     /// Number of bytes.
     const BYTES: usize;
 
@@ -145,13 +147,10 @@ macro_rules! keys {
 }
 keys! { u8 => u64, 32; u16 => u64, 32; u32 => u64, 32; u64 => u128, 64; }
 
+impl sealed::Sealed for (u128, usize) {}
+
 /// A key of 128 bits and a position.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct WidePair(u128, usize);
-
-impl sealed::Sealed for WidePair {}
-
-impl Radix for WidePair {
+impl Radix for (u128, usize) {
     const BYTES: usize = 24;
 
     #[inline(always)]
@@ -161,16 +160,16 @@ impl Radix for WidePair {
 }
 
 impl SortKey for u128 {
-    type Pair = WidePair;
+    type Pair = (u128, usize);
     const LAST: Self = Self::MAX;
     const POSITION_BYTES: usize = 8;
 
     #[inline(always)]
-    fn pair(self, position: usize) -> WidePair {
-        WidePair(self, position)
+    fn pair(self, position: usize) -> (u128, usize) {
+        (self, position)
     }
     #[inline(always)]
-    fn position(pair: WidePair) -> usize {
+    fn position(pair: (u128, usize)) -> usize {
         pair.1
     }
 }

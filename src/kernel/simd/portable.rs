@@ -2,12 +2,12 @@
 
 pub(crate) const SPARE: usize = 0;
 
-pub(crate) fn sort_u32(_: &mut [u32], _: usize, _: &mut [u32]) -> bool {
-    false
+pub(crate) fn sort_u32(_: &mut [u32], _: usize, _: &mut [u32], _: Option<u32>) -> Option<usize> {
+    None
 }
 
-pub(crate) fn sort_u64(_: &mut [u64], _: usize, _: &mut [u64]) -> bool {
-    false
+pub(crate) fn sort_u64(_: &mut [u64], _: usize, _: &mut [u64], _: Option<u64>) -> Option<usize> {
+    None
 }
 
 pub(crate) fn merge_u32(_: &mut [u32; 512], _: usize, _: usize) -> bool {

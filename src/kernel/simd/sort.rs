@@ -24,19 +24,33 @@ macro_rules! sorters {
     ($($sort:ident, $module:ident: $Key:ident, $lanes:literal, $Mask:ident, $splat:ident $less:ident
         $not_greater:ident $compress:ident $permute:ident $permute2:ident $min:ident $max:ident $mask_max:ident
         $sub:ident $signed_less:ident $mask_mov:ident;)*) => { $(
-        /// Sorts the first `len` keys if this machine can do so in registers, and says whether it could.
+        /// Sorts the first `len` keys; with a pivot, only moves those below it to the start of `keys` and the others to the
+        /// start of `spare`, in any order. How many are below, or sorted; `None`, and nothing is done, if this machine
+        /// cannot do so in registers.
         ///
-        /// `keys` and `spare` hold [`SPARE`] keys more, whose values are lost, or nothing is sorted.
-        pub(crate) fn $sort(keys: &mut [$Key], len: usize, spare: &mut [$Key]) -> bool {
+        /// `keys` and `spare` hold [`SPARE`] keys more, whose values are lost, or nothing is done.
+        pub(crate) fn $sort(
+            keys: &mut [$Key],
+            len: usize,
+            spare: &mut [$Key],
+            pivot: Option<$Key>,
+        ) -> Option<usize> {
             let detected = level() == Simd::Avx512 && std::is_x86_feature_detected!("popcnt");
             let room = keys.len().min(spare.len());
             if !detected || room.checked_sub(SPARE).is_none_or(|most| most < len) {
-                return false;
+                return None;
             }
             let depth = 2 * len.checked_ilog2().unwrap_or(0);
             // SAFETY: the level says that AVX-512 was detected, and POPCNT was.
-            unsafe { $module::sort(keys, len, spare, depth) };
-            true
+            Some(unsafe {
+                match pivot {
+                    Some(pivot) => $module::partition::<false, false>(keys, len, spare, pivot),
+                    None => {
+                        $module::sort(keys, len, spare, depth);
+                        len
+                    }
+                }
+            })
         }
 
         mod $module {
@@ -119,7 +133,7 @@ macro_rules! sorters {
             /// others to the start of `spare`; returns how many are below. They come from there if they are
             /// `AWAY`.
             #[target_feature(enable = "avx512f,popcnt")]
-            fn partition<const AWAY: bool, const EQUAL: bool>(
+            pub(super) fn partition<const AWAY: bool, const EQUAL: bool>(
                 keys: &mut [$Key],
                 len: usize,
                 spare: &mut [$Key],
@@ -240,13 +254,13 @@ mod tests {
                 let mut expected = keys.clone();
                 expected.sort();
                 let mut found = with_spare(&keys);
-                if sort_u64(&mut found, len, &mut vec![0; len + SPARE]) {
+                if sort_u64(&mut found, len, &mut vec![0; len + SPARE], None) == Some(len) {
                     assert_eq!(found[..len], expected, "{len} {different}");
                 }
                 let mut expected: Vec<u32> = keys.iter().map(|&key| key as u32).collect();
                 let mut found = with_spare(&expected);
                 expected.sort();
-                if sort_u32(&mut found, len, &mut vec![0; len + SPARE]) {
+                if sort_u32(&mut found, len, &mut vec![0; len + SPARE], None) == Some(len) {
                     assert_eq!(found[..len], expected, "{len} {different}");
                 }
             }
@@ -270,13 +284,13 @@ mod tests {
                 let mut expected = keys.clone();
                 expected.sort();
                 let mut found = with_spare(&keys);
-                if sort_u64(&mut found, len, &mut vec![0; len + SPARE]) {
+                if sort_u64(&mut found, len, &mut vec![0; len + SPARE], None) == Some(len) {
                     assert_eq!(found[..len], expected);
                 }
             }
         }
         let (mut keys, mut spare) = (with_spare(&[3, 1, 2]), [0; SPARE]);
-        assert!(!sort_u32(&mut keys, 3, &mut spare), "too little to spare");
-        assert!(!sort_u32(&mut spare, 3, &mut keys), "too little behind the keys");
+        assert_eq!(sort_u32(&mut keys, 3, &mut spare, None), None, "too little to spare");
+        assert_eq!(sort_u32(&mut spare, 3, &mut keys, None), None, "too little behind the keys");
     }
 }

@@ -1,7 +1,7 @@
 //! Work on lanes: the elements along one axis, one lane for every index of the other axes. Lanes are
 //! [cores](crate::ops::cores) of one axis.
 
-use super::operand::{Batch, LaneSlices};
+use super::operand::{Batch, LaneSlices, threads_of_each};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy, check_copies};
 use crate::map::AddressMap;
@@ -57,7 +57,8 @@ where
     if shape.contains(&0) {
         return Ok(());
     }
-    let work = Lanes { f, lengths, types: PhantomData };
+    let threads = threads_of_each(loops.count()?);
+    let work = Lanes { f, lengths, threads, types: PhantomData };
     calls(&loops, &[shape[axis]]).assign::<(A::Elem, B::Elem), [W::Elem; 1]>(
         &operands,
         &mut [&mut out],
@@ -90,6 +91,7 @@ struct Lanes<F, A, B> {
     f: F,
     /// Of the lanes of both operands.
     lengths: [usize; 2],
+    threads: usize,
     types: PhantomData<fn(A, B)>,
 }
 
@@ -105,7 +107,7 @@ where
         let place = |k: usize| [row.offsets[k], row.steps[k]];
         let lanes = LaneSlices::new(a, self.lengths[0], place(0));
         let beside = LaneSlices::new(b, self.lengths[1], place(1));
-        (self.f)(Batch { lanes, beside, count: row.count }, out)
+        (self.f)(Batch { lanes, beside, count: row.count, threads: self.threads }, out)
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::dtype::Radix;
 use crate::error::Result;
 use crate::kernel::{Kernel, dispatch};
-use crate::memory::resize;
+use crate::memory::make_room;
 
 /// Lanes that are sorted at once, and where there are no more than [`FEW`] of them, which are a vector of several bytes each.
 pub(super) const LANES: usize = 16;
@@ -28,9 +28,7 @@ impl<R: Radix> Network<R> {
     /// Sorts the first lanes of `len` items, [`together`] of which lie one after another.
     pub(super) fn sort(&mut self, items: &mut [R], len: usize, together: usize) -> Result<()> {
         let count = len * together;
-        if self.rows.len() < count {
-            resize(&mut self.rows, count, R::default())?;
-        }
+        make_room(&mut self.rows, count)?;
         let (items, rows) = (&mut items[..count], &mut self.rows[..count]);
         let pairs = PAIRS[len].as_slice();
         match together {

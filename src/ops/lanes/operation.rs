@@ -13,7 +13,6 @@ use crate::expr::{
 };
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
-use crate::memory::list;
 use crate::ops::along::FewLanes;
 use crate::ops::reduce::Axes;
 use crate::shape::{Index, Shape};
@@ -109,6 +108,12 @@ pub trait LaneOperation<T, U = ()>: Send + Sync + Sealed {
     /// A title, and what happens to one lane of `extent` elements of so many that are computed together, for `explain`.
     #[doc(hidden)]
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]>;
+
+    /// Threads that share in each of so many lanes.
+    #[doc(hidden)]
+    fn threads(&self, _extent: usize, _lanes: usize) -> usize {
+        1
+    }
 }
 
 /// An operation on every lane of an operand along an axis.
@@ -350,35 +355,29 @@ where
     fn explain(&self) -> Result<Explanation> {
         let (a, b) = (self.a.shape()?, self.b.shape()?);
         let (shape, operands) = self.joint()?;
-        let extent = a.extent(self.axis)?;
-        let lanes = a.without(self.axis)?.count()?;
+        let (extent, lanes) = (a.extent(self.axis)?, a.without(self.axis)?.count()?);
         let [what, each] = self.operation.words(extent, lanes)?;
-        let beside = match O::BESIDE {
-            "" => String::new(),
-            word => format!(" {word} {} {b:?}", type_name::<B::Elem>()),
-        };
+        let beside = || format!(" {} {} {b:?}", O::BESIDE, type_name::<B::Elem>());
+        let beside = if O::BESIDE.is_empty() { String::new() } else { beside() };
         let small =
             small_in_words(&self.a.0, UNPLANNED_ELEMENTS, &a).filter(|_| O::BESIDE.is_empty());
         let mut bytes = bytes_read(&self.a.0);
         let (how, threads) = match (operands, small) {
             (Some(_), Some(operand)) => {
-                let lines = [
-                    format!("lanes: {lanes} of {extent} elements, all at once"),
-                    format!("operand: {operand}"),
-                    format!("each lane: {each}"),
-                ];
-                (list(lines.into_iter())?, 1)
+                let lanes = format!("lanes: {lanes} of {extent} elements, all at once");
+                (vec![lanes, format!("operand: {operand}"), format!("each lane: {each}")], 1)
             }
             (Some((a, b)), None) if self.operation.is_apart(&a, &b)? => {
-                let lines = [
-                    format!("lanes: {lanes} of {extent} elements"),
-                    "without lanes: only the elements at the indexes are read".into(),
-                ];
+                let lanes = format!("lanes: {lanes} of {extent} elements");
+                let rest = "without lanes: only the elements at the indexes are read";
                 bytes = shape.count()?.saturating_mul(size_of::<A::Elem>());
-                let alone = a.in_memory().is_some() || shape.count()? < kernel::PARALLEL;
-                (list(lines.into_iter())?, if alone { 1 } else { kernel::threads() })
+                let shared = a.in_memory().is_none() && shape.count()? >= kernel::PARALLEL;
+                (vec![lanes, rest.into()], if shared { kernel::threads() } else { 1 })
             }
-            (Some((a, b)), None) => explain_lanes((&a, &b), self.axis, &shape, each)?,
+            (Some((a, b)), None) => {
+                let (how, threads) = explain_lanes((&a, &b), self.axis, &shape, each)?;
+                (how, threads.max(self.operation.threads(extent, lanes)))
+            }
             (None, _) => (vec!["there is nothing to compute".into()], 1),
         };
         let (of, to, results) =

@@ -1,11 +1,13 @@
 //! Sorting of keys: several lanes at once by a network where these are short, in registers where the processor
 //! can, by bytes where there are many, by comparison where there are few.
 
+mod halves;
+
 use super::network::{self, Network};
 use crate::dtype::{Radix, Words};
 use crate::error::Result;
 use crate::kernel::{Kernel, SPARE, dispatch, sort_u32, sort_u64};
-use crate::memory::resize;
+use crate::memory::make_room;
 use std::fmt;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -61,25 +63,39 @@ impl Algorithm {
         if self == Self::Network { network::together::<R>(lanes) } else { 1 }
     }
 
-    /// Items that memory for lanes of `len` items has room for: the lanes that are sorted at once and, to sort in
-    /// registers, [`SPARE`] more.
+    /// In how many parts a lane of `len` items is sorted by so many threads.
     #[inline(always)]
-    pub(super) fn room(self, len: usize, together: usize) -> usize {
-        let spare = if self == Self::Registers { SPARE } else { 0 };
-        (together * len).saturating_add(spare)
+    pub(super) fn parts(self, len: usize, threads: usize) -> usize {
+        match self {
+            Self::Registers | Self::Bytes if threads > 1 => halves::parts(len, threads),
+            _ => 1,
+        }
+    }
+
+    /// Items that memory for lanes of `len` items has room for: the lanes that are sorted at once and, to sort in
+    /// registers, [`SPARE`] more for each part.
+    #[inline(always)]
+    pub(super) fn room(self, len: usize, together: usize, parts: usize) -> usize {
+        (together * len).saturating_add(parts * self.spare())
+    }
+
+    /// Items that come after those of a part.
+    #[inline(always)]
+    pub(super) fn spare(self) -> usize {
+        if self == Self::Registers { SPARE } else { 0 }
     }
 
     /// Sorts lanes of `len` items whose order is that of some of their bytes: below these all others ascend
     /// already, and above them they are equal. Items that are equal in all bytes are the same.
     ///
-    /// There are as many lanes as are sorted [together](Self::together), one after another. Items behind them are lost, for
-    /// which there is [room](Self::room).
+    /// There are as many lanes as are sorted [together](Self::together), one after another, or as many [parts](Self::parts)
+    /// of one. Items behind them are lost, for which there is [room](Self::room).
     #[inline(always)]
     pub(super) fn sort<R: Radix>(
         self,
         items: &mut Vec<R>,
         len: usize,
-        together: usize,
+        [together, parts]: [usize; 2],
         spare: &mut Spare<R>,
         bytes: Range<usize>,
     ) -> Result<()> {
@@ -104,20 +120,49 @@ impl Algorithm {
             count_bytes(bytes);
             return Ok(());
         }
-        resize(&mut spare.items, items.len(), R::default())?;
-        let sorted = match (R::words(items), R::words(&mut spare.items)) {
-            (Words::U32(items), Words::U32(spare)) if self == Self::Registers => {
-                sort_u32(items, len, spare)
-            }
-            (Words::U64(items), Words::U64(spare)) if self == Self::Registers => {
-                sort_u64(items, len, spare)
-            }
-            _ => false,
-        };
-        if !sorted {
-            sort_by_bytes(items, len, spare, bytes);
+        make_room(&mut spare.items, items.len())?;
+        if parts > 1 {
+            halves::sort(self, (items, &mut spare.items), len, parts, &bytes);
+        } else if self.sort_part((items, &mut spare.items), len, &mut spare.counts, bytes) {
+            std::mem::swap(items, &mut spare.items);
         }
         Ok(())
+    }
+
+    /// Sorts the first `len` items, in memory of which there is as much to spare; returns whether they are there afterwards.
+    #[inline(always)]
+    pub(super) fn sort_part<R: Radix>(
+        self,
+        (items, spare): (&mut [R], &mut [R]),
+        len: usize,
+        counts: &mut Vec<[u32; 256]>,
+        bytes: Range<usize>,
+    ) -> bool {
+        self.in_registers(items, len, spare, &mut []).is_none()
+            && sort_by_bytes(&mut items[..len], &mut spare[..len], counts, bytes)
+    }
+
+    /// Sorts the first `len` items in registers, or deals them to both sides of a pivot if there is one, as [`sort_u64`] does.
+    #[inline(always)]
+    fn in_registers<R: Radix>(
+        self,
+        items: &mut [R],
+        len: usize,
+        spare: &mut [R],
+        pivot: &mut [R],
+    ) -> Option<usize> {
+        if self != Self::Registers {
+            return None;
+        }
+        match (R::words(items), R::words(spare), R::words(pivot)) {
+            (Words::U32(items), Words::U32(spare), Words::U32(pivot)) => {
+                sort_u32(items, len, spare, pivot.first().copied())
+            }
+            (Words::U64(items), Words::U64(spare), Words::U64(pivot)) => {
+                sort_u64(items, len, spare, pivot.first().copied())
+            }
+            _ => None,
+        }
     }
 }
 
@@ -134,7 +179,7 @@ impl fmt::Display for Algorithm {
 
 /// Whether this machine sorts words in registers: if so, it does with none of them.
 static SORTS_WORDS: LazyLock<bool> =
-    LazyLock::new(|| sort_u32(&mut [0; SPARE], 0, &mut [0; SPARE]));
+    LazyLock::new(|| sort_u32(&mut [0; SPARE], 0, &mut [0; SPARE], None).is_some());
 
 /// Whether this machine sorts such items in registers.
 #[inline(always)]
@@ -221,35 +266,38 @@ fn count_bytes(bytes: &mut [u8]) {
 }
 
 /// LSD radix sort: items go to 256 buckets by one byte after another, from the lowest to the highest, in the
-/// order in which they come. All bytes are counted in one pass, and one that all items share costs nothing more.
+/// order in which they come. All bytes are counted in one pass, and one that all items share costs nothing more. Returns
+/// whether the last byte brought them to `spare`.
 #[inline(always)]
 fn sort_by_bytes<R: Radix>(
-    items: &mut Vec<R>,
-    len: usize,
-    spare: &mut Spare<R>,
+    items: &mut [R],
+    spare: &mut [R],
+    counts: &mut Vec<[u32; 256]>,
     bytes: Range<usize>,
-) {
-    spare.counts.clear();
-    spare.counts.resize(bytes.len(), [0; 256]);
-    for item in &items[..len] {
-        for (counts, k) in spare.counts.iter_mut().zip(bytes.clone()) {
+) -> bool {
+    counts.clear();
+    counts.resize(bytes.len(), [0; 256]);
+    for item in &*items {
+        for (counts, k) in counts.iter_mut().zip(bytes.clone()) {
             counts[item.byte(k)] += 1;
         }
     }
-    for (counts, k) in spare.counts.iter_mut().zip(bytes) {
-        if items.first().is_none_or(|item| counts[item.byte(k)] as usize == len) {
+    let (mut from, mut to, mut away) = (items, spare, false);
+    for (counts, k) in counts.iter_mut().zip(bytes) {
+        if from.first().is_none_or(|item| counts[item.byte(k)] as usize == from.len()) {
             continue;
         }
         let mut start = 0;
         for count in counts.iter_mut() {
             start += std::mem::replace(count, start);
         }
-        let to = &mut spare.items[..len];
-        for &item in &items[..len] {
+        for &item in &*from {
             let next = &mut counts[item.byte(k)];
             to[*next as usize] = item;
             *next += 1;
         }
-        std::mem::swap(items, &mut spare.items);
+        std::mem::swap(&mut from, &mut to);
+        away = !away;
     }
+    away
 }

@@ -282,7 +282,7 @@ pub(super) fn explain_unique<E: Expr<Elem: Sortable>>(e: &Lazy<E>) -> Result<Exp
         [format!("operand: {}", place(e)), format!("positions: {how}")]
             .into_iter()
             .chain(blocks_at_once(e, None)?),
-        1,
+        method.threads(count, 1),
         [bytes_read(&e.0), written],
     ))
 }

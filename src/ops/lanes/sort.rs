@@ -1,12 +1,12 @@
 //! Sorting lanes and their positions.
 
 use super::SortOrder;
-use super::operand::Batch;
+use super::operand::{Batch, threads_of_each};
 use super::radix::{Algorithm, Spare};
 use crate::dtype::{Radix, SortKey, Sortable};
 use crate::error::Result;
 use crate::kernel::inner::map_all;
-use crate::memory::{self, sort_by};
+use crate::memory::{make_room, sort_by};
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -36,11 +36,12 @@ impl<K: Radix> Keys<K> {
     ) -> Result<(&[K], bool)> {
         let Self { keys, spare } = self;
         let len = lanes.length();
-        resize(keys, algorithm.room(len, together))?;
-        let own_keys = for_slices(lanes, |start, elements| {
-            map_all(elements, &mut keys[start..], |_, x: T| (x.key(descending), x.is_own_key()))
-        })?;
-        algorithm.sort(keys, len, together, spare, 0..K::BYTES)?;
+        let parts = algorithm.parts(len, lanes.threads);
+        make_room(keys, algorithm.room(len, together, parts))?;
+        let key = move |_, x: T| (x.key(descending), x.is_own_key());
+        let own_keys =
+            for_slices(lanes, |start, elements| map_all(elements, &mut keys[start..], parts, key))?;
+        algorithm.sort(keys, len, [together, parts], spare, 0..K::BYTES)?;
         Ok((keys, own_keys))
     }
 }
@@ -75,6 +76,19 @@ impl SortMethod {
             return Self::Plain;
         }
         Self::Keys { bytes: K::BYTES, pairs: true, algorithm }
+    }
+}
+
+impl SortMethod {
+    /// How many threads share in each of so many lanes of `len` elements.
+    pub(super) fn threads(self, len: usize, lanes: usize) -> usize {
+        match self {
+            Self::Plain => 1,
+            Self::Keys { algorithm, .. } => {
+                let threads = threads_of_each(lanes);
+                algorithm.parts(len, threads).min(threads)
+            }
+        }
     }
 }
 
@@ -129,7 +143,9 @@ pub(super) fn sort_lanes<T: Sortable>(
     let together = algorithm.together::<T::Key>(lanes.count);
     for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together * len)) {
         let (keys, own_keys) = memory.sorted(lanes, algorithm, together, descending)?;
-        map_all(&keys[..out.len()], out, |_, key| (T::from_key(key, descending), true));
+        let parts = algorithm.parts(len, lanes.threads);
+        let element = move |_, key| (T::from_key(key, descending), true);
+        map_all(&keys[..out.len()], out, parts, element);
         if !own_keys {
             for (k, (keys, out)) in keys.chunks(len).zip(out.chunks_exact_mut(len)).enumerate() {
                 restore(lanes.lane(k)?, keys, out, descending);
@@ -166,45 +182,47 @@ pub(super) fn restore<T: Sortable>(lane: &[T], sorted: &[T::Key], out: &mut [T],
 /// Memory to sort keys with their positions. Positions take 32 bits where keys do.
 pub(crate) type Pairs<K> = Keys<<K as SortKey>::Pair>;
 
-/// Sorts the keys of some lanes with their positions. `write` makes results of lanes and their sorted pairs, and
-/// `plain` the result of a lane that is to be sorted without.
-fn sort_pairs<T: Copy, K: SortKey, U>(
+/// Sorts the keys of some lanes with their positions. `write` makes results of lanes and their sorted pairs, in so many
+/// tasks, and `plain` the result of a lane that is to be sorted without.
+fn sort_pairs<T: Copy + Sync, K: SortKey, U>(
     Keys { keys: pairs, spare }: &mut Pairs<K>,
     lanes: Batch<'_, T>,
     out: &mut [U],
-    key: impl Fn(T) -> K,
+    key: impl Fn(T) -> K + Sync,
     plain: impl Fn(&[T], &mut [U]) -> Result<()>,
-    write: impl Fn(Batch<'_, T>, &[K::Pair], &mut [U]) -> Result<()>,
+    write: impl Fn(Batch<'_, T>, &[K::Pair], &mut [U], usize) -> Result<()>,
 ) -> Result<()> {
     let len = lanes.length();
     let SortMethod::Keys { algorithm, .. } = SortMethod::by_pairs::<K>(len, lanes.count) else {
         return lanes.for_each(out, |lane, _, out| plain(lane, out));
     };
     let together = algorithm.together::<K::Pair>(lanes.count);
-    resize(pairs, algorithm.room(len, together))?;
+    let parts = algorithm.parts(len, lanes.threads);
+    make_room(pairs, algorithm.room(len, together, parts))?;
     for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together * len)) {
         for (k, pairs) in pairs.chunks_mut(len).take(out.len() / len).enumerate() {
-            map_all(lanes.lane(k)?, pairs, |position, x| (key(x).pair(position), true));
+            let pair = |position, x| (key(x).pair(position), true);
+            map_all(lanes.lane(k)?, pairs, parts, pair);
         }
         let bytes = K::POSITION_BYTES..K::POSITION_BYTES + K::BYTES;
-        algorithm.sort(pairs, len, together, spare, bytes)?;
-        write(lanes, &pairs[..out.len()], out)?;
+        algorithm.sort(pairs, len, [together, parts], spare, bytes)?;
+        write(lanes, &pairs[..out.len()], out, parts)?;
     }
     Ok(())
 }
 
 /// The positions of the elements of some lanes in order of their keys.
-pub(super) fn argsort_lanes<T: Copy, K: SortKey>(
+pub(super) fn argsort_lanes<T: Copy + Sync, K: SortKey>(
     scratch: &mut Pairs<K>,
     lanes: Batch<'_, T>,
     out: &mut [usize],
-    key: impl Fn(T) -> K,
+    key: impl Fn(T) -> K + Sync,
 ) -> Result<()> {
     let plain = |lane: &[T], out: &mut [usize]| {
         argsort_lane_by(lane, out, &mut Vec::new(), |&a, &b| key(a).cmp(&key(b)))
     };
-    sort_pairs(scratch, lanes, out, &key, plain, |_, pairs, out| {
-        map_all(pairs, out, |_, pair| (K::position(pair), true));
+    sort_pairs(scratch, lanes, out, &key, plain, |_, pairs, out, tasks| {
+        map_all(pairs, out, tasks, |_, pair| (K::position(pair), true));
         Ok(())
     })
 }
@@ -221,28 +239,22 @@ pub(super) fn argsort_lane_by<T>(
 }
 
 /// The elements of some lanes in order of their keys.
-pub(super) fn sort_lanes_by_key<T: Copy, K: SortKey>(
+pub(super) fn sort_lanes_by_key<T: Copy + Send + Sync, K: SortKey>(
     scratch: &mut Pairs<K>,
     lanes: Batch<'_, T>,
     out: &mut [T],
-    key: impl Fn(T) -> K,
+    key: impl Fn(T) -> K + Sync,
 ) -> Result<()> {
     let plain = |lane: &[T], out: &mut [T]| {
         out.copy_from_slice(lane);
         sort_by(out, &mut Vec::new(), |&a, &b| key(a).cmp(&key(b)))
     };
-    sort_pairs(scratch, lanes, out, &key, plain, |lanes, pairs, out| {
+    sort_pairs(scratch, lanes, out, &key, plain, |lanes, pairs, out, tasks| {
         let mut pairs = pairs.chunks(lanes.length());
         lanes.for_each(out, |lane, _, out| {
-            for (slot, &pair) in out.iter_mut().zip(pairs.next().unwrap_or_default()) {
-                *slot = lane[K::position(pair)];
-            }
+            let pairs = pairs.next().unwrap_or_default();
+            map_all(pairs, out, tasks, |_, pair| (lane[K::position(pair)], true));
             Ok(())
         })
     })
-}
-
-/// Makes a vector at least `count` long, whatever it then holds: lanes whose lengths vary are not cleared for.
-fn resize<T: Copy + Default>(vec: &mut Vec<T>, count: usize) -> Result<()> {
-    memory::resize(vec, count.max(vec.len()), T::default())
 }

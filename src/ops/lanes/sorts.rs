@@ -31,6 +31,10 @@ impl<T: Sortable> LaneOperation<T> for Sort {
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
         Ok([self.0.of("sort"), SortMethod::by_keys::<T::Key>(extent, lanes).to_string()])
     }
+
+    fn threads(&self, extent: usize, lanes: usize) -> usize {
+        SortMethod::by_keys::<T::Key>(extent, lanes).threads(extent, lanes)
+    }
 }
 
 /// Sorts runs of `length` elements, the first from the first of these places on and each as far after the one before as
@@ -80,6 +84,10 @@ impl<T: Sortable> LaneOperation<T> for ArgSort {
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
         Ok([self.0.of("argsort"), SortMethod::by_pairs::<T::Key>(extent, lanes).to_string()])
     }
+
+    fn threads(&self, extent: usize, lanes: usize) -> usize {
+        SortMethod::by_pairs::<T::Key>(extent, lanes).threads(extent, lanes)
+    }
 }
 
 /// The elements of every lane in order of a key, see [`Lanes::sort_by_key`](super::Lanes::sort_by_key).
@@ -111,6 +119,10 @@ where
             self.order.of("sort by key"),
             SortMethod::by_pairs::<K::Key>(extent, lanes).to_string(),
         ])
+    }
+
+    fn threads(&self, extent: usize, lanes: usize) -> usize {
+        SortMethod::by_pairs::<K::Key>(extent, lanes).threads(extent, lanes)
     }
 }
 

@@ -1,7 +1,11 @@
 //! Lanes that are long, and so many that they are read in groups and shared among threads.
 
 use super::support::{argsorted, bits, map_lanes, order_of, sorted, special};
-use lensor::lanes::{Edges, Lanes, SortOrder::Ascending};
+use crate::ops::along::in_pools;
+use lensor::lanes::{
+    Edges, Lanes,
+    SortOrder::{Ascending, Descending},
+};
 use lensor::prelude::*;
 
 /// Numbers without a pattern.
@@ -198,4 +202,40 @@ fn large_histograms_count_everything() {
     let expected = [count(0, 10), count(10, 100)];
     assert_eq!(t.histogram(&edges).to_vec().unwrap(), expected);
     assert_eq!(t.eval().unwrap().histogram(&edges).to_vec().unwrap(), expected);
+}
+
+/// One lane, so long that its sides of a pivot are sorted by threads of their own.
+#[test]
+fn a_long_lane_is_shared_among_threads() {
+    const LENGTH: usize = 600_001;
+    let mut next = noise(11);
+    let spreads = [(3, Ascending), (200, Descending), (u64::MAX, Ascending)];
+    for (spread, order) in spreads {
+        let numbers: Vec<f64> = (0..LENGTH)
+            .map(|_| match next() % spread {
+                x if spread == 200 => special(x as u8),
+                x => x as i64 as f64,
+            })
+            .collect();
+        let t = Tensor::from_vec([LENGTH], numbers.clone()).unwrap();
+        let (expected, positions) = (bits(&sorted(&numbers, order)), argsorted(&numbers, order));
+        assert!(in_pools(|| Ok(bits(t.sort(0, order).eval()?.storage()))) == expected);
+        assert!(in_pools(|| t.argsort(0, order).eval()?.to_vec()) == positions);
+        let by_key = in_pools(|| {
+            let mut own = t.eval()?;
+            own.sort_by_key_in_place(0, order, |x| x)?;
+            Ok(bits(own.storage()))
+        });
+        assert!(by_key == expected);
+        let words: Vec<u16> = numbers.iter().map(|&x| x as u16).collect();
+        let mut in_order = words.clone();
+        in_order.sort();
+        let words = Tensor::from_vec([LENGTH], words).unwrap();
+        assert!(in_pools(|| words.sort(0, Ascending).eval()?.to_vec()) == in_order);
+    }
+    let threads = |length: usize| {
+        let t = Tensor::from_index([length], |index| index[0] as f64).unwrap();
+        crate::support::pool(2).install(|| t.argsort(0, Ascending).explain().unwrap().threads())
+    };
+    assert_eq!([threads(1000), threads(LENGTH)], [1, 2]);
 }

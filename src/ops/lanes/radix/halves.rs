@@ -1,0 +1,140 @@
+//! Sorting of one long lane by several threads: its items are dealt to both sides of a pivot, and the sides are sorted
+//! at once.
+
+use super::Algorithm;
+use crate::dtype::Radix;
+use crate::kernel::{Kernel, dispatch, join};
+use std::ops::Range;
+
+/// Fewest items of a part.
+const GRAIN: usize = 1 << 17;
+/// Items that a pivot is chosen from.
+const SAMPLES: usize = 1024;
+
+/// In how many parts, a power of two, so many items are sorted by several threads.
+pub(super) fn parts(len: usize, threads: usize) -> usize {
+    let mut parts = threads.next_power_of_two();
+    while parts > 1 && len / parts < GRAIN {
+        parts /= 2;
+    }
+    parts
+}
+
+/// Sorts the first `len` items in so many parts. After them, and in the memory to spare after as many, there is
+/// [room](Algorithm::spare) for each part, and all that it holds is lost.
+///
+/// What a side leaves of both memories is to spare for the other one.
+#[inline(never)]
+pub(super) fn sort<R: Radix>(
+    algorithm: Algorithm,
+    (items, spare): (&mut [R], &mut [R]),
+    len: usize,
+    parts: usize,
+    bytes: &Range<usize>,
+) {
+    if parts < 2 || len < 2 {
+        if algorithm.sort_part((items, spare), len, &mut Vec::new(), bytes.clone()) {
+            items[..len].copy_from_slice(&spare[..len]);
+        }
+        return;
+    }
+    let pivot = pivot(&items[..len]);
+    let below = algorithm
+        .in_registers(items, len, spare, &mut [pivot])
+        .unwrap_or_else(|| dispatch(Deal { items, spare, len, pivot }));
+    let (above, parts) = (len - below, parts / 2);
+    let room = parts * algorithm.spare();
+    let (low, high_spare) = items.split_at_mut(below + room);
+    let (high, low_spare) = spare.split_at_mut(above + room);
+    join(
+        || sort(algorithm, (low, low_spare), below, parts, bytes),
+        || sort(algorithm, (high, high_spare), above, parts, bytes),
+    );
+    items[below..len].copy_from_slice(&spare[..above]);
+}
+
+/// About the median.
+fn pivot<R: Radix>(items: &[R]) -> R {
+    let mut samples = [R::default(); SAMPLES];
+    for (k, sample) in samples.iter_mut().enumerate() {
+        *sample = items[(items.len() as u128 * k as u128 / SAMPLES as u128) as usize];
+    }
+    samples.sort_unstable();
+    samples[SAMPLES / 2]
+}
+
+/// Moves the first items below the pivot to the start of `items`, and the others to the start of `spare`, in the order in
+/// which they come; gives how many are below.
+struct Deal<'i, R> {
+    items: &'i mut [R],
+    spare: &'i mut [R],
+    len: usize,
+    pivot: R,
+}
+
+impl<R: Radix> Kernel for Deal<'_, R> {
+    type Out = usize;
+
+    #[inline(always)]
+    fn run(self) -> usize {
+        let Self { items, spare, len, pivot } = self;
+        let (items, spare) = (&mut items[..len], &mut spare[..len]);
+        let mut below = 0;
+        for k in 0..len {
+            let item = items[k];
+            // To both, without a branch.
+            items[below] = item;
+            spare[k - below] = item;
+            below += usize::from(item < pivot);
+        }
+        below
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Algorithm, sort};
+    use crate::dtype::Radix;
+    use crate::kernel::SPARE;
+
+    /// Sorts items in parts by both algorithms, and with all bytes above the lowest ones, which ascend.
+    fn check<R: Radix>(items: &[R], ascending: usize) {
+        let mut expected = items.to_vec();
+        expected.sort();
+        for algorithm in [Algorithm::Registers, Algorithm::Bytes] {
+            for parts in [1, 2, 4, 8] {
+                let room = items.len() + parts * SPARE;
+                let mut found = items.to_vec();
+                found.resize(room, R::default());
+                let mut spare = vec![R::default(); room];
+                let bytes = ascending..R::BYTES;
+                sort(algorithm, (&mut found, &mut spare), items.len(), parts, &bytes);
+                assert_eq!(found[..items.len()], expected, "{algorithm:?} {parts}");
+            }
+        }
+    }
+
+    #[test]
+    fn parts_are_sorted_as_the_whole() {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        for len in [0, 1, 2, 3, 10, 100, 700, 3000] {
+            for different in [1, 2, 90, u64::MAX] {
+                let keys: Vec<u64> = (0..len).map(|_| next() % different).collect();
+                check(&keys, 0);
+                check(&keys.iter().map(|&key| key as u32).collect::<Vec<_>>(), 0);
+                check(&keys.iter().map(|&key| key as u16).collect::<Vec<_>>(), 0);
+                let pair =
+                    |(position, &key): (usize, &u64)| u128::from(key) << 64 | position as u128;
+                check(&keys.iter().enumerate().map(pair).collect::<Vec<_>>(), 8);
+            }
+            let falling: Vec<u64> = (0..len).rev().collect();
+            check(&falling, 0);
+        }
+    }
+}
