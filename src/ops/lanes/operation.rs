@@ -372,13 +372,14 @@ where
                 let rest = "without lanes: only the elements at the indexes are read";
                 bytes = shape.count()?.saturating_mul(size_of::<A::Elem>());
                 let shared = a.in_memory().is_none() && shape.count()? >= kernel::PARALLEL;
-                (vec![lanes, rest.into()], if shared { kernel::threads() } else { 1 })
+                let lines = vec![lanes, rest.into()];
+                (lines, if shared { kernel::threads() } else { 1 })
             }
             (Some((a, b)), None) => {
-                let (how, threads) = explain_lanes((&a, &b), self.axis, &shape, each)?;
-                (how, threads.max(self.operation.threads(extent, lanes)))
+                let (lines, threads) = explain_lanes((&a, &b), self.axis, &shape, each)?;
+                (lines, threads.max(self.operation.threads(extent, lanes)))
             }
-            (None, _) => (vec!["there is nothing to compute".into()], 1),
+            (None, _) => (["there is nothing to compute"].map(String::from).into(), 1),
         };
         let (of, to, results) =
             (type_name::<A::Elem>(), type_name::<O::Elem>(), Compute::shape(self)?);
