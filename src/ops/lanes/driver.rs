@@ -1,7 +1,7 @@
 //! Work on lanes: the elements along one axis, one lane for every index of the other axes. Lanes are
 //! [cores](crate::ops::cores) of one axis.
 
-use super::operand::{Batch, LaneSlices, threads_of_each};
+use super::operand::{Batch, LaneSlices};
 use crate::error::{Error, Result};
 use crate::expr::{Expr, Lazy, check_copies};
 use crate::map::AddressMap;
@@ -17,14 +17,16 @@ const PARALLEL: usize = 1 << 15;
 const GRAIN: usize = 1 << 14;
 
 /// Changes every lane of `out` along `axis`, several at a time and one after another: `f` is also told their
-/// length.
+/// length, and whether there is but one.
 pub(super) fn update_blocks<W, F>(axis: usize, out: &mut Tensor<W>, f: F) -> Result<()>
 where
     W: Writer,
-    F: Fn(usize, &mut [W::Elem]) -> Result<()> + Sync,
+    F: Fn(usize, bool, &mut [W::Elem]) -> Result<()> + Sync,
 {
     let none = Tensor::new(out.shape().with_extent(axis, 0)?, Vec::<()>::new())?.lazy();
-    zip_blocks((&none, &none), axis, out, true, |lanes, out| f(out.len() / lanes.count, out))
+    zip_blocks((&none, &none), axis, out, true, |lanes, out| {
+        f(out.len() / lanes.count, lanes.alone, out)
+    })
 }
 
 /// Computes every lane of `out` along `axis` from the lanes of two operands at the same index of the other axes.
@@ -57,8 +59,8 @@ where
     if shape.contains(&0) {
         return Ok(());
     }
-    let threads = threads_of_each(loops.count()?);
-    let work = Lanes { f, lengths, threads, types: PhantomData };
+    let alone = loops.count()? == 1;
+    let work = Lanes { f, lengths, alone, types: PhantomData };
     calls(&loops, &[shape[axis]]).assign::<(A::Elem, B::Elem), [W::Elem; 1]>(
         &operands,
         &mut [&mut out],
@@ -91,7 +93,7 @@ struct Lanes<F, A, B> {
     f: F,
     /// Of the lanes of both operands.
     lengths: [usize; 2],
-    threads: usize,
+    alone: bool,
     types: PhantomData<fn(A, B)>,
 }
 
@@ -107,7 +109,7 @@ where
         let place = |k: usize| [row.offsets[k], row.steps[k]];
         let lanes = LaneSlices::new(a, self.lengths[0], place(0));
         let beside = LaneSlices::new(b, self.lengths[1], place(1));
-        (self.f)(Batch { lanes, beside, count: row.count, threads: self.threads }, out)
+        (self.f)(Batch { lanes, beside, count: row.count, alone: self.alone }, out)
     }
 }
 

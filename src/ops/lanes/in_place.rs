@@ -86,7 +86,7 @@ impl<W: Writer> Tensor<W> {
     where
         F: Fn(&W::Elem, &W::Elem) -> Ordering + Sync,
     {
-        update_blocks(axis, self, |length, lanes| {
+        update_blocks(axis, self, |length, _, lanes| {
             let mut spare = Vec::new();
             lanes.chunks_exact_mut(length).try_for_each(|lane| sort_by(lane, &mut spare, &compare))
         })
@@ -111,11 +111,9 @@ impl<W: Writer> Tensor<W> {
         W::Elem: Sortable,
     {
         select::check_rank(axis, k, &self.shape())?;
-        in_place(self, axis, |ranked, lanes, out| {
+        in_place(self, axis, |keys, lanes, out| {
             lanes.for_each(out, |lane, _, out| {
-                select::partition_lane(ranked, lane, out, k, order.keys(), |position| {
-                    lane[position]
-                })
+                select::partition_lane(keys, lane, out, k, order.keys(), |position| lane[position])
             })
         })
     }
@@ -190,12 +188,13 @@ where
     S: Default,
     F: Fn(&mut S, Batch<'_, W::Elem>, &mut [W::Elem]) -> Result<()> + Sync,
 {
-    update_blocks(axis, tensor, |length, out| {
+    update_blocks(axis, tensor, |length, alone, out| {
         let (mut scratch, mut copy) = (S::default(), Vec::new());
         let lanes = (COPIED / size_of::<W::Elem>().max(1) / length).max(1);
         out.chunks_mut(lanes.saturating_mul(length)).try_for_each(|out| {
             refill(&mut copy, out.iter().copied())?;
-            f(&mut scratch, Batch::new(&copy, length, out.len() / length), out)
+            let lanes = Batch::new(&copy, length, out.len() / length);
+            f(&mut scratch, Batch { alone, ..lanes }, out)
         })
     })
 }

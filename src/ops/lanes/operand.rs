@@ -1,7 +1,6 @@
 //! Lanes in memory, as operations see them.
 
 use crate::error::{Error, Result};
-use crate::kernel;
 
 /// Neighbouring lanes of an operand in memory, and those of another that go with them.
 #[derive(Debug, Clone, Copy)]
@@ -10,8 +9,8 @@ pub struct Batch<'g, T, U = ()> {
     pub(super) beside: LaneSlices<'g, U>,
     /// Number of lanes.
     pub(super) count: usize,
-    /// Threads that may share in a lane: one, unless there is no other lane for them.
-    pub(super) threads: usize,
+    /// Whether there is no other lane for other threads, so that several may share in this one.
+    pub(super) alone: bool,
 }
 
 impl<'g, T: Copy, U: Copy> Batch<'g, T, U> {
@@ -23,12 +22,12 @@ impl<'g, T: Copy, U: Copy> Batch<'g, T, U> {
     /// As [`Self::new`], the first lane from a start on and each a step after the one before.
     pub(super) fn apart(elements: &'g [T], length: usize, place: [isize; 2], count: usize) -> Self {
         let beside = LaneSlices::new(&[], 0, [0, 0]);
-        Self { lanes: LaneSlices::new(elements, length, place), beside, count, threads: 1 }
+        Self { lanes: LaneSlices::new(elements, length, place), beside, count, alone: false }
     }
 
-    /// One lane by itself, with no other one at the same time.
+    /// One lane by itself.
     pub(super) fn one(lane: &'g [T]) -> Self {
-        Self { threads: threads_of_each(1), ..Self::new(lane, lane.len(), 1) }
+        Self::new(lane, lane.len(), 1)
     }
 
     /// Elements of each lane.
@@ -57,7 +56,7 @@ impl<'g, T: Copy, U: Copy> Batch<'g, T, U> {
             lanes: self.lanes.skip(first),
             beside: self.beside.skip(first),
             count: most.min(self.count - first),
-            threads: self.threads,
+            alone: self.alone,
         })
     }
 
@@ -72,11 +71,6 @@ impl<'g, T: Copy, U: Copy> Batch<'g, T, U> {
             .zip(out.chunks_exact_mut(length.max(1)))
             .try_for_each(|(k, out)| f(self.lane(k)?, self.beside.lane(k)?, out))
     }
-}
-
-/// Threads that may share in each of so many lanes.
-pub(super) fn threads_of_each(lanes: usize) -> usize {
-    if lanes == 1 { kernel::threads() } else { 1 }
 }
 
 /// Lanes of one operand, each as far from the one before as all others.

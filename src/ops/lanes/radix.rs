@@ -63,11 +63,12 @@ impl Algorithm {
         if self == Self::Network { network::together::<R>(lanes) } else { 1 }
     }
 
-    /// In how many parts a lane of `len` items is sorted by so many threads.
+    /// In how many parts a lane of `len` items is sorted in the order of so many bytes, `alone` by several threads. Two bytes
+    /// are sorted by in fewer passes than their items are dealt in.
     #[inline(always)]
-    pub(super) fn parts(self, len: usize, threads: usize) -> usize {
+    pub(super) fn parts(self, len: usize, bytes: usize, alone: bool) -> usize {
         match self {
-            Self::Registers | Self::Bytes if threads > 1 => halves::parts(len, threads),
+            Self::Registers | Self::Bytes if alone && bytes > 2 => halves::parts(len),
             _ => 1,
         }
     }

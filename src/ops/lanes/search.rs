@@ -207,7 +207,7 @@ where
         return Ok(unique);
     }
     let (mut inverse, mut order) = (zeros(elements.len())?, zeros(elements.len())?);
-    let lane = Batch::one(&elements);
+    let lane = Batch { alone: true, ..Batch::one(&elements) };
     argsort_lanes(&mut Default::default(), lane, &mut order, SortOrder::Ascending.keys())?;
     // Whether the next element in order is of another kind than the one before.
     let differs = || {
@@ -282,7 +282,8 @@ pub(super) fn explain_unique<E: Expr<Elem: Sortable>>(e: &Lazy<E>) -> Result<Exp
         [format!("operand: {}", place(e)), format!("positions: {how}")]
             .into_iter()
             .chain(blocks_at_once(e, None)?),
-        method.threads(count, 1),
+        // Keys of two bytes are always close enough.
+        if size_of::<E::Elem>() > 2 { method.threads(count, 1) } else { 1 },
         [bytes_read(&e.0), written],
     ))
 }
@@ -339,5 +340,9 @@ impl<T: Sortable> LaneOperation<T> for Mode {
     fn words(&self, extent: usize, lanes: usize) -> Result<[String; 2]> {
         let each = format!("{}, and counted", SortMethod::by_keys::<T::Key>(extent, lanes));
         Ok(["mode".into(), each])
+    }
+
+    fn threads(&self, extent: usize, lanes: usize) -> usize {
+        SortMethod::by_keys::<T::Key>(extent, lanes).threads(extent, lanes)
     }
 }

@@ -7,18 +7,25 @@ use super::operation::LaneOperation;
 use crate::dtype::{Radix, Sortable};
 use crate::error::{Error, Result};
 use crate::expr::sealed::Sealed;
-use crate::memory::refill;
+use crate::memory::{refill, try_reserve_exact};
 use crate::shape::Shape;
 use bytemuck::Zeroable;
 
 /// Keys of a lane with their positions. No two are equal.
 pub(super) type Ranked<K> = Vec<(K, usize)>;
 
+/// Elements that are passed over at once where none of them is among the first.
+const GROUP: usize = 32;
+/// Keys with positions that there is room for before those that are not among the first are left out, and of how many elements
+/// one at most is wanted for that.
+const ROOM: usize = 1024;
+const FEW: usize = 64;
+
 /// Arranges a lane around the element of rank `k`: the smaller ones before it and the larger ones after it,
 /// both in the order in which they came. `value` gives what to write for a position. A lane without such an element, as
 /// rows may be, stays as it is.
 pub(super) fn partition_lane<T: Copy, K: Ord + Copy, U>(
-    ranked: &mut Ranked<K>,
+    keys: &mut Vec<K>,
     lane: &[T],
     out: &mut [U],
     k: usize,
@@ -29,21 +36,22 @@ pub(super) fn partition_lane<T: Copy, K: Ord + Copy, U>(
         out.iter_mut().enumerate().for_each(|(position, slot)| *slot = value(position));
         return Ok(());
     }
-    refill(ranked, lane.iter().enumerate().map(|(position, &x)| (key(x), position)))?;
-    let pivot = *ranked.select_nth_unstable(k).1;
-    let (mut before, mut after) = (0, k + 1);
+    refill(keys, lane.iter().map(|&x| key(x)))?;
+    let (lower, &mut pivot, _) = keys.select_nth_unstable(k);
+    // Of several equal elements of this rank it is that which so many others come before.
+    let mut equal = lower.iter().filter(|key| **key == pivot).count();
+    let (mut before, mut after, mut found) = (0, k + 1, false);
     for (position, &x) in lane.iter().enumerate() {
-        let pair = (key(x), position);
-        let slot = if pair < pivot {
-            before += 1;
-            before - 1
-        } else if pair > pivot {
-            after += 1;
-            after - 1
-        } else {
-            k
-        };
-        out[slot] = value(position);
+        // On which side elements come would be an unpredictable branch.
+        let own = key(x);
+        let is_pivot = (own == pivot) & (equal == 0) & !found;
+        let is_before = (own < pivot) | ((own == pivot) & (equal > 0));
+        let side = if is_before { before } else { after };
+        out[if is_pivot { k } else { side }] = value(position);
+        equal -= usize::from((own == pivot) & (equal > 0));
+        found |= is_pivot;
+        before += usize::from(is_before);
+        after += usize::from(!is_before & !is_pivot);
     }
     Ok(())
 }
@@ -56,16 +64,56 @@ pub(super) fn first_of_lane<T: Copy, K: Ord + Copy, U>(
     key: impl Fn(T) -> K,
     value: impl Fn(usize) -> U,
 ) -> Result<()> {
-    refill(ranked, lane.iter().enumerate().map(|(position, &x)| (key(x), position)))?;
-    if out.len() < ranked.len() {
-        ranked.select_nth_unstable(out.len());
-        ranked.truncate(out.len());
+    if lane.len() < 4 * ROOM || lane.len() / FEW < out.len() {
+        refill(ranked, lane.iter().enumerate().map(|(position, &x)| (key(x), position)))?;
+    } else {
+        rank_few(ranked, lane, out.len(), key)?;
     }
+    keep_first(ranked, out.len());
     ranked.sort_unstable();
     for (slot, &(_, position)) in out.iter_mut().zip(ranked.iter()) {
         *slot = value(position);
     }
     Ok(())
+}
+
+/// Finds some elements of a long lane among which are the first `count`.
+fn rank_few<T: Copy, K: Ord + Copy>(
+    ranked: &mut Ranked<K>,
+    lane: &[T],
+    count: usize,
+    key: impl Fn(T) -> K,
+) -> Result<()> {
+    ranked.clear();
+    try_reserve_exact(ranked, ROOM.max(2 * count))?;
+    // The key of the last of the first ones so far: what equals it and comes later is none of them.
+    let mut bound = None;
+    for (group, elements) in lane.chunks(GROUP).enumerate() {
+        let has_first = |bound| elements.iter().fold(false, |any, &x| any | (key(x) < bound));
+        if bound.is_some_and(|bound| !has_first(bound)) {
+            continue;
+        }
+        for (position, &x) in (group * GROUP..).zip(elements) {
+            let own = key(x);
+            if bound.is_some_and(|bound| own >= bound) {
+                continue;
+            }
+            ranked.push((own, position));
+            if ranked.len() == ranked.capacity() {
+                keep_first(ranked, count);
+                bound = ranked.last().map(|last| last.0);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Leaves out all but the first `count`, the last of which comes last.
+fn keep_first<K: Ord>(ranked: &mut Ranked<K>, count: usize) {
+    if let Some(last) = count.checked_sub(1).filter(|_| count < ranked.len()) {
+        ranked.select_nth_unstable(last);
+    }
+    ranked.truncate(count);
 }
 
 /// What is written for a position of a lane. Sealed.
@@ -129,7 +177,7 @@ impl<P> Sealed for Partition<P> {}
 impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Partition<P> {
     type Elem = P::Elem;
     type Before = Zeros;
-    type Memory = Ranked<T::Key>;
+    type Memory = Vec<T::Key>;
 
     fn check(&self, shape: &Shape, axis: usize) -> Result<()> {
         check_rank(axis, self.k, shape)
@@ -137,21 +185,21 @@ impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Partition<P> {
 
     fn compute(
         &self,
-        ranked: &mut Self::Memory,
+        keys: &mut Self::Memory,
         lanes: Batch<'_, T>,
         out: &mut [P::Elem],
     ) -> Result<()> {
         let key = self.order.keys();
         lanes.for_each(out, |lane, _, out| {
-            partition_lane(ranked, lane, out, self.k, &key, |at| self.picked.pick(lane, at))
+            partition_lane(keys, lane, out, self.k, &key, |at| self.picked.pick(lane, at))
         })
     }
 
     fn words(&self, _extent: usize, _lanes: usize) -> Result<[String; 2]> {
-        let (k, ranked) = (self.k, ranked::<T>());
+        let (k, bytes) = (self.k, T::Key::BYTES);
         Ok([
             self.order.of(&self.picked.word("partition")),
-            format!("rank {k} of {ranked} selected, the others as they come on its sides"),
+            format!("rank {k} of {bytes}-byte keys selected, the others as they come on its sides"),
         ])
     }
 }
@@ -195,14 +243,10 @@ impl<T: Sortable, P: Picked<T>> LaneOperation<T> for Top<P> {
     }
 
     fn words(&self, _extent: usize, _lanes: usize) -> Result<[String; 2]> {
-        let each = format!("{} of {} selected, then sorted", self.k, ranked::<T>());
+        let (k, bytes) = (self.k, T::Key::BYTES);
+        let each = format!("{k} of {bytes}-byte keys with positions selected, then sorted");
         Ok([self.order.of(&self.picked.word("top elements")), each])
     }
-}
-
-/// What ranks are selected among.
-fn ranked<T: Sortable>() -> String {
-    format!("{}-byte keys with positions", T::Key::BYTES)
 }
 
 /// Checks that lanes along `axis` have an element of rank `k`.

@@ -1,11 +1,11 @@
 //! Sorting lanes and their positions.
 
 use super::SortOrder;
-use super::operand::{Batch, threads_of_each};
+use super::operand::Batch;
 use super::radix::{Algorithm, Spare};
 use crate::dtype::{Radix, SortKey, Sortable};
 use crate::error::Result;
-use crate::kernel::inner::map_all;
+use crate::kernel::{self, inner::map_all};
 use crate::memory::{make_room, sort_by};
 use std::cmp::Ordering;
 use std::fmt;
@@ -36,7 +36,7 @@ impl<K: Radix> Keys<K> {
     ) -> Result<(&[K], bool)> {
         let Self { keys, spare } = self;
         let len = lanes.length();
-        let parts = algorithm.parts(len, lanes.threads);
+        let parts = algorithm.parts(len, K::BYTES, lanes.alone);
         make_room(keys, algorithm.room(len, together, parts))?;
         let key = move |_, x: T| (x.key(descending), x.is_own_key());
         let own_keys =
@@ -84,9 +84,8 @@ impl SortMethod {
     pub(super) fn threads(self, len: usize, lanes: usize) -> usize {
         match self {
             Self::Plain => 1,
-            Self::Keys { algorithm, .. } => {
-                let threads = threads_of_each(lanes);
-                algorithm.parts(len, threads).min(threads)
+            Self::Keys { algorithm, bytes, .. } => {
+                algorithm.parts(len, bytes, lanes == 1).min(kernel::threads())
             }
         }
     }
@@ -143,7 +142,7 @@ pub(super) fn sort_lanes<T: Sortable>(
     let together = algorithm.together::<T::Key>(lanes.count);
     for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together * len)) {
         let (keys, own_keys) = memory.sorted(lanes, algorithm, together, descending)?;
-        let parts = algorithm.parts(len, lanes.threads);
+        let parts = algorithm.parts(len, T::Key::BYTES, lanes.alone);
         let element = move |_, key| (T::from_key(key, descending), true);
         map_all(&keys[..out.len()], out, parts, element);
         if !own_keys {
@@ -197,7 +196,7 @@ fn sort_pairs<T: Copy + Sync, K: SortKey, U>(
         return lanes.for_each(out, |lane, _, out| plain(lane, out));
     };
     let together = algorithm.together::<K::Pair>(lanes.count);
-    let parts = algorithm.parts(len, lanes.threads);
+    let parts = algorithm.parts(len, K::BYTES, lanes.alone);
     make_room(pairs, algorithm.room(len, together, parts))?;
     for (lanes, out) in lanes.parts(together).zip(out.chunks_mut(together * len)) {
         for (k, pairs) in pairs.chunks_mut(len).take(out.len() / len).enumerate() {

@@ -3,7 +3,7 @@
 
 use super::Algorithm;
 use crate::dtype::Radix;
-use crate::kernel::{Kernel, dispatch, join};
+use crate::kernel::{Kernel, dispatch, join, threads};
 use std::ops::Range;
 
 /// Fewest items of a part.
@@ -11,13 +11,13 @@ const GRAIN: usize = 1 << 17;
 /// Items that a pivot is chosen from.
 const SAMPLES: usize = 1024;
 
-/// In how many parts, a power of two, so many items are sorted by several threads.
-pub(super) fn parts(len: usize, threads: usize) -> usize {
-    let mut parts = threads.next_power_of_two();
-    while parts > 1 && len / parts < GRAIN {
-        parts /= 2;
+/// In how many parts, a power of two, so many items are sorted by all threads.
+#[inline]
+pub(super) fn parts(len: usize) -> usize {
+    match len / GRAIN {
+        0 | 1 => 1,
+        most => threads().next_power_of_two().min(1 << most.ilog2()),
     }
-    parts
 }
 
 /// Sorts the first `len` items in so many parts. After them, and in the memory to spare after as many, there is
@@ -32,13 +32,13 @@ pub(super) fn sort<R: Radix>(
     parts: usize,
     bytes: &Range<usize>,
 ) {
-    if parts < 2 || len < 2 {
+    let pivot = if parts > 1 { pivot(&items[..len]) } else { None };
+    let Some(pivot) = pivot else {
         if algorithm.sort_part((items, spare), len, &mut Vec::new(), bytes.clone()) {
             items[..len].copy_from_slice(&spare[..len]);
         }
         return;
-    }
-    let pivot = pivot(&items[..len]);
+    };
     let below = algorithm
         .in_registers(items, len, spare, &mut [pivot])
         .unwrap_or_else(|| dispatch(Deal { items, spare, len, pivot }));
@@ -53,14 +53,18 @@ pub(super) fn sort<R: Radix>(
     items[below..len].copy_from_slice(&spare[..above]);
 }
 
-/// About the median.
-fn pivot<R: Radix>(items: &[R]) -> R {
+/// About the median of many items, or the next larger one if nothing may be below it, as of items most of which are equal.
+fn pivot<R: Radix>(items: &[R]) -> Option<R> {
+    if items.len() < SAMPLES {
+        return None;
+    }
     let mut samples = [R::default(); SAMPLES];
     for (k, sample) in samples.iter_mut().enumerate() {
         *sample = items[(items.len() as u128 * k as u128 / SAMPLES as u128) as usize];
     }
     samples.sort_unstable();
-    samples[SAMPLES / 2]
+    let least = samples[0];
+    samples[SAMPLES / 2..].iter().copied().find(|&sample| sample > least)
 }
 
 /// Moves the first items below the pivot to the start of `items`, and the others to the start of `spare`, in the order in
@@ -123,9 +127,10 @@ mod tests {
             state ^= state << 17;
             state
         };
-        for len in [0, 1, 2, 3, 10, 100, 700, 3000] {
-            for different in [1, 2, 90, u64::MAX] {
-                let keys: Vec<u64> = (0..len).map(|_| next() % different).collect();
+        for len in [0, 1, 100, 1024, 3000, 10_000] {
+            for (different, from) in [(1, 0), (2, 0), (90, 0), (100, 70), (u64::MAX, 0)] {
+                // From 70 of a hundred on: most are equal, and the smallest.
+                let keys: Vec<u64> = (0..len).map(|_| (next() % different).max(from)).collect();
                 check(&keys, 0);
                 check(&keys.iter().map(|&key| key as u32).collect::<Vec<_>>(), 0);
                 check(&keys.iter().map(|&key| key as u16).collect::<Vec<_>>(), 0);

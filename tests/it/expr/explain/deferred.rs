@@ -64,7 +64,7 @@ fn selections_say_ranks() {
     ascending partition of f64 [10, 100] along axis 1 to f64 [10, 100]
     lanes: 10 of 100 elements, all at once
     operand: read where it lies, without a plan
-    each lane: rank 7 of 8-byte keys with positions selected, the others as they come on its sides
+    each lane: rank 7 of 8-byte keys selected, the others as they come on its sides
     bytes: 8000 read, 8000 written
     "#);
     let quantiles = t.nan_quantiles(1, &[0.25, 0.5], Interpolation::Linear).explain();
