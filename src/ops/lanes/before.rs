@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::expr::{Expr, Lazy};
 use crate::map::Select;
-use crate::memory::{list, zeros};
+use crate::memory::{list, make_room};
 use bytemuck::Zeroable;
 use std::iter::repeat_n;
 
@@ -22,7 +22,7 @@ pub trait Before<T, U, R> {
     fn many(one: R, count: usize) -> Result<Vec<R>>;
 }
 
-/// Zeros, in memory that is touched when it is written.
+/// Zeros, in new memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Zeros;
 
@@ -32,7 +32,9 @@ impl<T, U, R: Zeroable> Before<T, U, R> for Zeros {
     }
 
     fn many(_one: R, count: usize) -> Result<Vec<R>> {
-        zeros(count)
+        let mut out = Vec::new();
+        make_room(&mut out, count)?;
+        Ok(out)
     }
 }
 

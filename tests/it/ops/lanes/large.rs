@@ -239,3 +239,39 @@ fn a_long_lane_is_shared_among_threads() {
     };
     assert_eq!([threads(1000), threads(LENGTH)], [1, 2]);
 }
+
+/// The first few of a long lane, most of whose elements are passed over, and elements on both sides of a rank: among many
+/// equal ones those that come first.
+#[test]
+fn ranks_of_long_lanes_are_those_of_sorted_ones() {
+    let mut next = noise(13);
+    for length in [4095, 4096, 9000] {
+        let patterns: [Vec<f64>; 4] = [
+            (0..length).map(|_| (next() % 5) as f64).collect(),
+            (0..length).map(|_| special(next() as u8)).collect(),
+            (0..length).map(|k| k as f64).collect(),
+            (0..length).map(|k| -(k as f64)).collect(),
+        ];
+        for numbers in patterns {
+            let t = Tensor::from_vec([length], numbers.clone()).unwrap();
+            for order in [Ascending, Descending] {
+                let (expected, places) = (sorted(&numbers, order), argsorted(&numbers, order));
+                for k in [0, 1, 5, 64, 65, 600, length] {
+                    let found = t.top_k(0, k, order).eval().unwrap();
+                    assert_eq!(bits(found.storage()), bits(&expected[..k]), "{k} of {length}");
+                    assert_eq!(t.arg_top_k(0, k, order).to_vec().unwrap(), places[..k]);
+                }
+                for k in [0, 1, length / 2, length - 1] {
+                    let found = t.argpartition(0, k, order).to_vec().unwrap();
+                    let side = |places: &[usize]| {
+                        let mut places = places.to_vec();
+                        places.sort();
+                        places
+                    };
+                    let (lower, upper) = (side(&places[..k]), side(&places[k + 1..]));
+                    assert!(found == [lower, vec![places[k]], upper].concat(), "{k} of {length}");
+                }
+            }
+        }
+    }
+}
