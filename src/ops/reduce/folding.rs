@@ -11,6 +11,7 @@ use super::tree::Pairwise;
 use super::{Reducer, Undefined};
 use crate::error::Result;
 use crate::memory::{refill, resize, try_reserve, try_with_capacity};
+use std::iter::repeat_n;
 use std::ops::Range;
 
 /// A fold of the leaves of one task.
@@ -66,6 +67,8 @@ pub(super) struct Runs<'r, T: Copy, R: Reducer<T>> {
     pairs: Pairwise<R::State>,
     /// Of a reducer that cannot join states.
     state: Option<R::State>,
+    /// What nothing changes that still comes of this result.
+    last: Option<R::State>,
     states: Vec<R::State>,
     kept: Vec<Option<R::State>>,
     results: Vec<R::Out>,
@@ -83,6 +86,7 @@ impl<'r, T: Copy, R: Reducer<T>> Runs<'r, T, R> {
             missing: leaves,
             pairs: Pairwise::default(),
             state: None,
+            last: None,
             states: Vec::new(),
             kept: Vec::new(),
             results: try_with_capacity(numbers.len())?,
@@ -177,8 +181,14 @@ impl<T: Copy, R: Reducer<T>> Folding<T> for Runs<'_, T, R> {
             let position = |k| positions.get(k).copied().unwrap_or(0);
             return (0..).zip(runs).try_for_each(|(k, run)| self.step(run, position(k)));
         }
+        let one = runs.len() <= self.missing && self.leaves > 1;
         let mut states = std::mem::take(&mut self.states);
-        fold_runs(self.reducer, runs, positions, &mut states)?;
+        match &self.last {
+            Some(last) if one => refill(&mut states, repeat_n(last.clone(), runs.len()))?,
+            _ => fold_runs(self.reducer, runs, positions, one, &mut states)?,
+        }
+        let last = states.last().filter(|last| one && self.reducer.is_final(last)).cloned();
+        self.last = last.filter(|_| runs.len() < self.missing);
         self.push(states.drain(..))?;
         self.states = states;
         Ok(())
@@ -201,7 +211,7 @@ impl<T: Copy, R: Reducer<T>> Folding<T> for Runs<'_, T, R> {
         runs: &[&[T]],
         positions: &[usize],
     ) -> Result<()> {
-        fold_runs(self.reducer, runs, positions, &mut self.states)?;
+        fold_runs(self.reducer, runs, positions, false, &mut self.states)?;
         self.keep_states(first, step)
     }
 

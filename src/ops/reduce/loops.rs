@@ -10,18 +10,20 @@ use crate::memory::{try_reserve, try_reserve_exact};
 /// reducers keep numbers for each of them besides the states.
 pub(super) const COLUMNS: usize = 4096;
 
-/// The states of runs of at least one element each, the first elements at these positions, or at 0 if there are none.
+/// The states of runs of at least one element each, the first elements at these positions, or at 0 if there are none. Those
+/// of `one` result are not read after a final state.
 #[inline(never)]
 pub(crate) fn fold_runs<T: Copy, R: Reducer<T>>(
     reducer: &R,
     runs: &[&[T]],
     positions: &[usize],
+    one: bool,
     states: &mut Vec<R::State>,
 ) -> Result<()> {
     states.clear();
     try_reserve_exact(states, runs.len())?;
     let length = runs.first().map_or(0, |run| run.len());
-    dispatch_fold::<T, R, _>(length, FoldRuns { reducer, runs, positions, states });
+    dispatch_fold::<T, R, _>(length, FoldRuns { reducer, runs, positions, one, states });
     Ok(())
 }
 
@@ -106,6 +108,7 @@ struct FoldRuns<'a, S, R, T> {
     reducer: &'a R,
     runs: &'a [&'a [T]],
     positions: &'a [usize],
+    one: bool,
     states: &'a mut Vec<S>,
 }
 
@@ -114,8 +117,12 @@ impl<T: Copy, R: Reducer<T>> Kernel for FoldRuns<'_, R::State, R, T> {
 
     #[inline(always)]
     fn run(self) {
-        let Self { reducer, runs, positions, states } = self;
+        let Self { reducer, runs, positions, one, states } = self;
         for (k, run) in runs.iter().enumerate() {
+            if let Some(last) = states.last().filter(|last| one && reducer.is_final(last)) {
+                states.push(last.clone());
+                continue;
+            }
             let position = if R::POSITIONS { positions.get(k).copied().unwrap_or(0) } else { 0 };
             states.push(reducer.fold(run, position));
         }

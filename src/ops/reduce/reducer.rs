@@ -127,6 +127,12 @@ pub trait Reducer<T: Copy>: Send + Sync {
         false
     }
 
+    /// Whether nothing that comes later changes this state, as once a true element was found of which any will do: joined with
+    /// any later one it stays as it is, bit for bit. Elements of the same result that follow may be passed over then.
+    fn is_final(&self, _state: &Self::State) -> bool {
+        false
+    }
+
     /// Why there is no result, if there is none. Scans and windows may call [`Self::finish`] first, and throw away what it
     /// gives: it must not panic.
     fn undefined(&self, _state: &Self::State) -> Option<Undefined> {

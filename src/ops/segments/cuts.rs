@@ -208,7 +208,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T>> Sweep<T> for Cuts<'_, R> {
                 let leaf = &run[start - block.start..end - block.start];
                 let position = start - segment.start;
                 if R::ASSOCIATIVE {
-                    loops::fold_runs(self.reducer, &[leaf], &[position], states)?;
+                    loops::fold_runs(self.reducer, &[leaf], &[position], false, states)?;
                     states.drain(..).for_each(|state| pairs.push(state, combine));
                     continue;
                 }

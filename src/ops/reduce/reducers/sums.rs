@@ -65,7 +65,7 @@ macro_rules! monoid {
     (fold $run:ident, $one:expr, $join:expr, $fold:ident) => {
         if $run.len() < LANES { monoid!(fold $run, $one, $join) } else { $fold($run, $one) }
     };
-    ($exact:literal $Reducer:ty: $($(#[$cfg:meta])? $({$($generics:tt)*})? $element:ty => $total:ty, $zero:expr, $neutral:expr, $one:expr, $join:expr, $repeat:expr $(, $fold:ident)?;)*) => { $(
+    ($exact:literal $Reducer:ty: $($(#[$cfg:meta])? $({$($generics:tt)*})? $element:ty => $total:ty, $zero:expr, $neutral:expr, $one:expr, $join:expr, $repeat:expr $(, $fold:ident until $last:expr)?;)*) => { $(
         $(#[$cfg])?
         impl $(<$($generics)*>)? Reducer<$element> for $Reducer {
             type State = $total;
@@ -103,6 +103,13 @@ macro_rules! monoid {
             fn finish(&self, state: $total) -> $total {
                 state
             }
+
+            $(
+                #[inline(always)]
+                fn is_final(&self, state: &$total) -> bool {
+                    *state == $last
+                }
+            )?
 
             fn repeat(&self, x: $element, _position: usize, count: usize) -> $total {
                 $repeat($one(x), count)
@@ -162,8 +169,8 @@ monoid! { false ProductOf:
         |x: num_complex::Complex64, count| power(x, count, |a, b| a * b);
 }
 
-monoid! { true Any: {T: Truth} T => bool, false, None, T::is_nonzero, |a: bool, b: bool| a | b, |x: bool, _count| x, any; }
-monoid! { true All: {T: Truth} T => bool, true, None, T::is_nonzero, |a: bool, b: bool| a & b, |x: bool, _count| x, all; }
+monoid! { true Any: {T: Truth} T => bool, false, None, T::is_nonzero, |a: bool, b: bool| a | b, |x: bool, _count| x, any until true; }
+monoid! { true All: {T: Truth} T => bool, true, None, T::is_nonzero, |a: bool, b: bool| a & b, |x: bool, _count| x, all until false; }
 monoid! { true CountNonzero: {T: Truth} T => u64, 0, None, |x: T| u64::from(x.is_nonzero()), |a: u64, b: u64| a + b, |x: u64, count| x * count as u64; }
 
 macro_rules! wrapping {

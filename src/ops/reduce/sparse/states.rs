@@ -253,7 +253,7 @@ impl<T: Copy, R: Reducer<T>> Cellwise<T> for States<'_, T, R> {
         for (slot, (_, run)) in elements.iter_mut().zip(runs) {
             *slot = &values[run.clone()];
         }
-        fold_runs(self.reducer, &elements[..runs.len()], &[], &mut self.scratch)?;
+        fold_runs(self.reducer, &elements[..runs.len()], &[], false, &mut self.scratch)?;
         let each = runs.iter().zip(self.scratch.drain(..));
         if !self.uncounted.is_empty() {
             for ((own, _), state) in each {

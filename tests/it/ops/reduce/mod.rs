@@ -4,6 +4,7 @@
 mod agree;
 mod bits;
 mod copies;
+mod ended;
 mod modes;
 mod moments;
 mod short;
