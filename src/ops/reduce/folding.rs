@@ -156,6 +156,7 @@ impl<'r, T: Copy, R: Reducer<T>> Runs<'r, T, R> {
         }
         self.number += 1;
         self.missing = self.leaves;
+        self.last = None;
     }
 
     /// Takes the elements of a leaf one after another.
@@ -329,4 +330,22 @@ pub(super) fn append_results<T: Copy, R: Reducer<T>>(
         results.push(finish(reducer, state, number)?);
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Folding, Runs};
+    use crate::ops::reduce::reducers::Any;
+
+    /// However a result ends, a final state of it says nothing of the next one.
+    #[test]
+    fn a_final_state_is_that_of_one_result() {
+        let mut runs = Runs::new(&Any, 3, 0..2).unwrap();
+        runs.take(&[&[true]], &[]).unwrap();
+        runs.keep(0, 1, &[&[false], &[false]], &[]).unwrap();
+        runs.take_kept().unwrap();
+        runs.take(&[&[false]], &[]).unwrap();
+        runs.take(&[&[false], &[false]], &[]).unwrap();
+        assert_eq!(runs.into_results().ok(), Some(vec![true, false]));
+    }
 }

@@ -4,6 +4,7 @@ use crate::ops::along::in_pools;
 use crate::support::pool;
 use lensor::prelude::*;
 use lensor::reduce::Reducer;
+use lensor::storage::{BlockMemory, Chunked};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Whether an element is negative; counts the elements that it is asked for.
@@ -58,5 +59,23 @@ fn what_follows_a_final_state_is_passed_over() {
         assert_eq!(in_pools(|| bools.any(..).item()), at < WIDTH);
         assert_eq!(in_pools(|| bools.view().transpose([1, 0])?.any(0).to_vec()), expected);
         assert!(!in_pools(|| bools.view().select((0,))?.any(..).item()));
+    }
+}
+
+/// Leaves of blocks are kept, or taken at once, as blocks end: what ended a result before is forgotten either way.
+#[test]
+fn a_final_state_ends_one_result_in_blocks() {
+    const SHAPE: [usize; 3] = [22, 3, 2048];
+    for at in [0, 5, 10, 16] {
+        let marked = |index: &[usize]| index[0] == at && index[1..] == [0, 0];
+        let t = Tensor::from_index(SHAPE, |index| i32::from(marked(index))).unwrap();
+        let blocks = Chunked::new(BlockMemory::new(SHAPE, [1, 2, 2048], 0).unwrap()).unwrap();
+        let mut stored = Tensor::new(SHAPE, blocks).unwrap();
+        stored.assign(&t).unwrap();
+        let expected: Vec<bool> = (0..SHAPE[0]).map(|row| row == at).collect();
+        assert_eq!(in_pools(|| stored.any([1, 2]).to_vec()), expected);
+        let count = AtomicUsize::new(0);
+        let negative = || stored.view().lazy().map(|x| -x).fold([1, 2], AnyNegative(&count));
+        assert_eq!(in_pools(|| negative().to_vec()), expected);
     }
 }
