@@ -39,17 +39,17 @@ pub(super) fn partition_lane<T: Copy, K: Ord + Copy, U>(
     refill(keys, lane.iter().map(|&x| key(x)))?;
     let (lower, &mut pivot, _) = keys.select_nth_unstable(k);
     // Of several equal elements of this rank it is that which so many others come before.
-    let mut equal = lower.iter().filter(|key| **key == pivot).count();
-    let (mut before, mut after, mut found) = (0, k + 1, false);
+    let mut others = lower.iter().filter(|key| **key == pivot).count() as isize;
+    let (mut before, mut after) = (0, k + 1);
     for (position, &x) in lane.iter().enumerate() {
         // On which side elements come would be an unpredictable branch.
         let own = key(x);
-        let is_pivot = (own == pivot) & (equal == 0) & !found;
-        let is_before = (own < pivot) | ((own == pivot) & (equal > 0));
+        let is_equal = own == pivot;
+        let is_pivot = is_equal & (others == 0);
+        let is_before = (own < pivot) | (is_equal & (others > 0));
         let side = if is_before { before } else { after };
         out[if is_pivot { k } else { side }] = value(position);
-        equal -= usize::from((own == pivot) & (equal > 0));
-        found |= is_pivot;
+        others -= isize::from(is_equal);
         before += usize::from(is_before);
         after += usize::from(!is_before & !is_pivot);
     }

@@ -77,9 +77,7 @@ impl SortMethod {
         }
         Self::Keys { bytes: K::BYTES, pairs: true, algorithm }
     }
-}
 
-impl SortMethod {
     /// How many threads share in each of so many lanes of `len` elements.
     pub(super) fn threads(self, len: usize, lanes: usize) -> usize {
         match self {
