@@ -1,6 +1,7 @@
 //! What tests of many modules share. The model of views is `model`, readings that are compared with it `views`.
 
 use lensor::{Error, Reader, Result, StorageError};
+use std::fmt::Debug;
 use std::ops::Range;
 
 /// Asserts that `result` is `error` and that it reads `text`.
@@ -17,6 +18,16 @@ pub(crate) const MILLION: usize = if cfg!(debug_assertions) { 100_000 } else { 1
 /// A pool of so many threads, whatever the machine has.
 pub(crate) fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+}
+
+/// Runs `f` in pools of 1, 2, 3 and 16 threads; all results are the same.
+#[track_caller]
+pub(crate) fn in_pools<T: Send + PartialEq + Debug>(f: impl Fn() -> Result<T> + Sync) -> T {
+    let first = pool(1).install(&f).unwrap();
+    for threads in [2, 3, 16] {
+        assert!(pool(threads).install(&f).unwrap() == first, "{threads} threads differ");
+    }
+    first
 }
 
 /// The name by which this binary runs a test of a module alone: `test_name(module_path!(), "test")`.

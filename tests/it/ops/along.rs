@@ -1,10 +1,8 @@
 //! The model for everything along an axis: lanes are copied out, and what becomes of them copied back. And
 //! the reducers of these tests.
 
-use crate::support::pool;
+use lensor::Shape;
 use lensor::reduce::{Reducer, Undefined};
-use lensor::{Result, Shape};
-use std::fmt::Debug;
 
 /// What `f` makes of every lane along `axis`, at its place.
 pub(crate) fn each_lane<T: Copy, U: Copy>(
@@ -28,16 +26,6 @@ pub(crate) fn each_lane<T: Copy, U: Copy>(
     let mut extents = shape.to_vec();
     extents[axis] = results;
     (Shape::from(extents), found.into_iter().map(Option::unwrap).collect())
-}
-
-/// Runs `f` in pools of 1, 2, 3 and 16 threads; all results are the same.
-#[track_caller]
-pub(crate) fn in_pools<T: Send + PartialEq + Debug>(f: impl Fn() -> Result<T> + Sync) -> T {
-    let first = pool(1).install(&f).unwrap();
-    for threads in [2, 3, 16] {
-        assert!(pool(threads).install(&f).unwrap() == first, "{threads} threads differ");
-    }
-    first
 }
 
 /// The state of a fold over all of `lane`, step by step.

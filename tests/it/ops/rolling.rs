@@ -1,6 +1,7 @@
 //! Rolling windows are folds of slices.
 
-use super::along::{Compose, InOrder, Largest, Small, each_lane, in_pools, result};
+use super::along::{Compose, InOrder, Largest, Small, each_lane, result};
+use crate::support::in_pools;
 use lensor::arbitrary::Viewed;
 use lensor::prelude::*;
 use lensor::reduce::{ArgMax, Max, Mean, Min, Reducer, SkipNan, StandardDeviation, Sum};

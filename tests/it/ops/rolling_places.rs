@@ -1,8 +1,8 @@
 //! Where the extrema of windows are, and what adapters of their folds hand on.
 
-use super::along::{each_lane, in_pools};
+use super::along::each_lane;
 use super::rolling::{EDGES, aligned, windows};
-use crate::support::Random;
+use crate::support::{Random, in_pools};
 use lensor::prelude::*;
 use lensor::reduce::{ArgMax, ArgMin, Mean, Reducer};
 use lensor::rolling::WindowEdge;

@@ -2,7 +2,8 @@
 //!
 //! Longer than 400 lines because it is one family of laws.
 
-use super::along::{Compose, InOrder, Largest, Small, Total, each_lane, in_pools};
+use super::along::{Compose, InOrder, Largest, Small, Total, each_lane};
+use crate::support::in_pools;
 use lensor::arbitrary::Viewed;
 use lensor::diff::Diff;
 use lensor::prelude::*;

@@ -1,6 +1,7 @@
 //! Scans of expressions, which are evaluated piece by piece.
 
-use super::along::{Small, in_pools};
+use super::along::Small;
+use crate::support::in_pools;
 use lensor::prelude::*;
 use lensor::reduce::{CompensatedSum, Reducer, Undefined};
 use lensor::scan::{LazyScan, Scan};

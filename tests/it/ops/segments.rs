@@ -1,7 +1,7 @@
 //! Segments and groups are folds of the elements they consist of.
 
-use super::along::{Compose, InOrder, Largest, Small, Total, each_lane, in_pools, result};
-use crate::support::fails;
+use super::along::{Compose, InOrder, Largest, Small, Total, each_lane, result};
+use crate::support::{fails, in_pools};
 use lensor::arbitrary::Viewed;
 use lensor::prelude::*;
 use lensor::ragged::Offsets;

@@ -1,7 +1,7 @@
 //! Lanes that are long, and so many that they are read in groups and shared among threads.
 
 use super::support::{argsorted, bits, map_lanes, order_of, sorted, special};
-use crate::ops::along::in_pools;
+use crate::support::{in_pools, pool};
 use lensor::lanes::{
     Edges, Lanes,
     SortOrder::{Ascending, Descending},
@@ -235,7 +235,7 @@ fn a_long_lane_is_shared_among_threads() {
     }
     let threads = |length: usize| {
         let t = Tensor::from_index([length], |index| index[0] as f64).unwrap();
-        crate::support::pool(2).install(|| t.argsort(0, Ascending).explain().unwrap().threads())
+        pool(2).install(|| t.argsort(0, Ascending).explain().unwrap().threads())
     };
     assert_eq!([threads(1000), threads(LENGTH)], [1, 2]);
 }

@@ -1,7 +1,6 @@
 //! Folds whose result is known before their last element.
 
-use crate::ops::along::in_pools;
-use crate::support::pool;
+use crate::support::{in_pools, pool};
 use lensor::prelude::*;
 use lensor::reduce::Reducer;
 use lensor::storage::{BlockMemory, Chunked};
