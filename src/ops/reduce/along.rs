@@ -223,8 +223,11 @@ impl<'e, T: Copy + Send + Sync + 'e> Along<'e, T> {
                 continue;
             }
             // A leaf is a line here, or lines are long.
-            let most = if step == 1 { together } else { step - within };
-            let count = most.min(leaves.end - next).min(deep).max(1);
+            let most = match step {
+                1 => together,
+                _ => (step - within).min(reader.block_size() / self.leaves.leaf),
+            };
+            let count = most.min(leaves.end - next).max(1);
             self.feed_line(&mut reader, next..next + count, to)?;
             next += count;
         }
