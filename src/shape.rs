@@ -47,8 +47,16 @@ impl Hash for Shape {
 impl Clone for Shape {
     #[inline]
     fn clone(&self) -> Self {
-        let extents = self.extents();
-        Self(collect_inline(extents.len(), 0, |k| extents[k]))
+        Self(copy_inline(&self.0))
+    }
+}
+
+/// A copy of a short list: where there are few, without a call of `memcpy`.
+#[inline(always)]
+pub(crate) fn copy_inline<T: Copy + Default, const N: usize>(list: &[T]) -> SmallVec<[T; N]> {
+    match list.len() > N {
+        true => SmallVec::from_slice(list),
+        false => collect_inline(list.len(), T::default(), |k| list[k]),
     }
 }
 

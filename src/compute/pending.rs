@@ -85,7 +85,7 @@ impl<C: Compute> Expr for Pending<C> {
         self.map.as_ref().map(AddressMap::shape).map_err(Error::copy)
     }
 
-    fn is_shaped(&self, shape: &Shape) -> bool {
+    fn fits(&self, shape: &Shape) -> bool {
         self.map.as_ref().is_ok_and(|map| map.shape() == *shape)
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Expr, Leaf, Operands, Prepare, sealed::Sealed};
 use crate::error::{Error, Result};
-use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
+use crate::kernel::{Cursor, Fault, Row, RowOf, Stop, Tile};
 use crate::map::AddressMap;
 use crate::memory::opaque;
 use crate::shape::Shape;
@@ -138,7 +138,7 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
     }
 
     #[inline]
-    fn is_shaped(&self, shape: &Shape) -> bool {
+    fn fits(&self, shape: &Shape) -> bool {
         self.shape.as_ref().is_ok_and(|own| own == shape)
     }
 
@@ -160,9 +160,9 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
     }
 
     #[inline(always)]
-    fn cursor_in_order(&self, count: usize, columns: usize) -> Option<Self::Cursor<'_>> {
-        let operands = self.operands.cursors_in_order(count, columns)?;
-        Some(ApplyCursor { function: &self.function, operands })
+    fn row_in_order(&self, count: usize) -> Option<RowOf<'_, Self::Cursor<'_>>> {
+        let operands = self.operands.rows_in_order(count)?;
+        Some(ApplyRow { function: &self.function, operands })
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {

@@ -4,7 +4,7 @@ use super::operands::join;
 use super::sparse::{StoredCursor, StoredLeaf};
 use super::{Expr, IntoExpr, IntoOperands, Leaf, Operands, Prepare};
 use crate::error::Result;
-use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
+use crate::kernel::{Cursor, Fault, Row, RowOf, Stop, Tile};
 use crate::map::AddressMap;
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -27,7 +27,8 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
     }
 
     fn joint_shape(&self) -> Result<Shape> {
-        let (mut shape, mut operands) = (Shape::default(), self.iter().zip(1..));
+        let Some((first, others)) = self.split_first() else { return Ok(Shape::default()) };
+        let (mut shape, mut operands) = (first.shape()?, others.iter().zip(2..));
         operands.try_for_each(|(operand, argument)| join(&mut shape, operand, argument))?;
         Ok(shape)
     }
@@ -55,9 +56,9 @@ impl<E: Expr, const N: usize> Operands for [E; N] {
         self.each_ref().map(|e| e.cursor())
     }
 
-    fn cursors_in_order(&self, count: usize, columns: usize) -> Option<Self::Cursors<'_>> {
-        let cursors = self.iter().map(|e| e.cursor_in_order(count, columns));
-        cursors.collect::<Option<SmallVec<[_; N]>>>()?.into_inner().ok()
+    fn rows_in_order(&self, count: usize) -> Option<RowOf<'_, Self::Cursors<'_>>> {
+        let rows = self.iter().map(|e| e.row_in_order(count));
+        rows.collect::<Option<SmallVec<[_; N]>>>()?.into_inner().ok()
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {

@@ -183,7 +183,7 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
         let (node, [leaf]) = (self.node.as_ref().ok()?, &self.leaves[..]) else { return None };
         let map = &leaf.map;
         let same = node.shape().is_ok_and(|shape| shape == map.shape());
-        let whole = same && map.is_contiguous() && map.top().offset() == 0;
+        let whole = same && map.consecutive().is_some_and(|run| run.start == 0);
         node.stored_only().filter(|_| whole)
     }
 
@@ -199,7 +199,7 @@ impl<'x, T: Copy + Send + Sync + 'x> Expr for Boxed<'x, T> {
         self.shape.clone()
     }
 
-    fn is_shaped(&self, shape: &Shape) -> bool {
+    fn fits(&self, shape: &Shape) -> bool {
         self.shape.as_ref().is_ok_and(|own| own == shape)
     }
 

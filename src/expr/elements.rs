@@ -32,9 +32,9 @@ pub(crate) fn elements_at<'e, T: Copy + Send + Sync>(
     if shape.contains(&0) {
         return Ok(Cow::Owned(Vec::new()));
     }
-    if let Some(all) = e.in_memory().filter(|_| e.is_shaped(shape)) {
+    if let Some(all) = e.in_memory().filter(|_| e.fits(shape)) {
         let mut span = None;
-        e.leaves(&mut |leaf| span = leaf.map.is_contiguous().then(|| leaf.map.span()));
+        e.leaves(&mut |leaf| span = leaf.map.consecutive());
         if let Some(elements) = span.and_then(|span| all.get(span)) {
             return Ok(Cow::Borrowed(elements));
         }

@@ -80,10 +80,10 @@ pub(crate) fn small_elements<'e, E: Expr>(
     in_place: usize,
     wanted: &mut dyn FnMut(Shape, bool) -> bool,
 ) -> Option<Cow<'e, [E::Elem]>> {
-    match e.in_memory().filter(|(_, map)| map.is_contiguous()) {
-        Some((elements, map)) => {
-            let few = map.count() <= in_place && wanted(map.shape(), true);
-            elements.get(map.span()).filter(|_| few).map(Cow::Borrowed)
+    match e.in_memory().and_then(|(elements, map)| Some((elements, map, map.consecutive()?))) {
+        Some((elements, map, run)) => {
+            let few = run.len() <= in_place && wanted(map.shape(), true);
+            elements.get(run).filter(|_| few).map(Cow::Borrowed)
         }
         None => small_tile_of(e, &mut |shape| wanted(shape, false)).map(Cow::Owned),
     }
@@ -220,7 +220,7 @@ pub(super) fn destination(e: &dyn Tree, out: &AddressMap) -> Result<Shape> {
 }
 
 pub(super) fn check_stretches(e: &dyn Tree, expected: &Shape) -> Result<()> {
-    if e.is_shaped(expected) {
+    if e.fits(expected) {
         return Ok(());
     }
     let found = e.shape()?;
@@ -299,7 +299,7 @@ pub(super) fn one_tile(
     fill: &mut dyn FnMut(&Tile<'_>),
 ) -> bool {
     let count = map.count();
-    if count == 0 || count > UNPLANNED_ELEMENTS || !map.is_contiguous() || map.top().offset() != 0 {
+    if count == 0 || count > UNPLANNED_ELEMENTS || map.consecutive() != Some(0..count) {
         return false;
     }
     if near && defers(e) {
@@ -323,7 +323,7 @@ pub(super) fn one_tile(
     places.push(place(0, sides.map_or(0, |[_, columns]| columns as isize), 1));
     let (mut in_order, mut far, mut in_blocks, mut linear) = (true, false, false, true);
     e.leaves(&mut |leaf| {
-        in_order = in_order && leaf.map.is_contiguous() && leaf.map.count() == count;
+        in_order = in_order && leaf.map.consecutive().is_some_and(|run| run.len() == count);
         far |= !matches!(leaf.access, Access::Slice);
         in_blocks |= matches!(leaf.access, Access::Blocks(_));
         let axes = leaf.map.linear_axes();

@@ -4,6 +4,7 @@ use super::boxed::{BoxExpr, boxed};
 use super::node::{StoredOnly, Worker};
 use super::{Expr, IntoExpr, Leaf, Prepare, sealed};
 use crate::error::{Error, Result};
+use crate::kernel::RowOf;
 use crate::map::AddressMap;
 use crate::shape::{Align, Shape};
 use std::sync::Arc;
@@ -136,8 +137,8 @@ impl<E: Expr> Expr for Lazy<E> {
     }
 
     #[inline(always)]
-    fn cursor_in_order(&self, count: usize, columns: usize) -> Option<E::Cursor<'_>> {
-        self.0.cursor_in_order(count, columns)
+    fn row_in_order(&self, count: usize) -> Option<RowOf<'_, E::Cursor<'_>>> {
+        self.0.row_in_order(count)
     }
 
     fn worker(&self) -> Worker<'_, E::Elem> {
@@ -172,8 +173,8 @@ macro_rules! forward_expr {
         }
 
         #[inline]
-        fn is_shaped(&self, shape: &Shape) -> bool {
-            self.0.is_shaped(shape)
+        fn fits(&self, shape: &Shape) -> bool {
+            self.0.fits(shape)
         }
 
         fn rewrite(

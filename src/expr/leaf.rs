@@ -52,7 +52,7 @@ impl<S: Reader> Expr for Tensor<S> {
     }
 
     #[inline]
-    fn is_shaped(&self, shape: &Shape) -> bool {
+    fn fits(&self, shape: &Shape) -> bool {
         let axes = self.address_map().top().plain_axes();
         axes.len() == shape.rank()
             && axes.iter().zip(shape.iter()).all(|(axis, extent)| axis.extent == *extent)
@@ -79,16 +79,9 @@ impl<S: Reader> Expr for Tensor<S> {
     }
 
     #[inline(always)]
-    fn cursor_in_order(&self, count: usize, columns: usize) -> Option<LeafCursor<'_, S::Elem>> {
-        let (map, slice) = (self.address_map(), self.storage().as_slice()?);
-        if !map.is_contiguous() || map.count() != count {
-            return None;
-        }
-        let base = map.top().offset();
-        slice.len().checked_sub(base).filter(|rest| *rest >= count)?;
-        let bound = Bound::Direct { base, stride: columns as isize };
-        let leaf = LeafCursor::new(Origin::Borrowed(self.storage()), Memory::Borrowed(slice));
-        Some(LeafCursor { bound, ..leaf })
+    fn row_in_order(&self, count: usize) -> Option<LeafRow<'_, S::Elem>> {
+        let run = self.address_map().consecutive().filter(|run| run.len() == count)?;
+        self.storage().as_slice()?.get(run).map(LeafRow::new)
     }
 
     #[inline]

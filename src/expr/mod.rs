@@ -96,6 +96,7 @@ pub mod machinery {
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
+use crate::kernel::RowOf;
 use crate::map::AddressMap;
 use crate::shape::Shape;
 #[cfg(doc)]
@@ -169,9 +170,9 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     /// [`Error::Operands`] if they do not align, and what else a part of the expression carries.
     fn shape(&self) -> Result<Shape>;
 
-    /// Whether the joint shape is known to be `shape`.
+    /// Whether this is known to stretch to `shape`: it has that shape, or is a scalar.
     #[doc(hidden)]
-    fn is_shaped(&self, shape: &Shape) -> bool;
+    fn fits(&self, shape: &Shape) -> bool;
 
     /// Calls `visit` with every leaf that has a map, in the order of binding.
     #[doc(hidden)]
@@ -198,12 +199,12 @@ pub trait Expr: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn cursor(&self) -> Self::Cursor<'_>;
 
-    /// The same, bound to all elements in row-major order, as rows of `columns` and at their end one of what is left, if
-    /// every leaf is memory that has just `count` of them in order.
+    /// All elements in row-major order, if every leaf is memory that has just `count` of them in order. Parts of it may be
+    /// of any length.
     #[doc(hidden)]
     #[inline(always)]
-    fn cursor_in_order(&self, count: usize, columns: usize) -> Option<Self::Cursor<'_>> {
-        let _ = (count, columns);
+    fn row_in_order(&self, count: usize) -> Option<RowOf<'_, Self::Cursor<'_>>> {
+        let _ = count;
         None
     }
 

@@ -5,7 +5,7 @@ use super::sparse::cursor::{Block, Maps, Positions, StoredCursor, StoredLeaf};
 use super::{Expr, Leaf, Prepare};
 use crate::error::{Result, StorageError};
 use crate::kernel::inner::{RowsMut, Scratch};
-use crate::kernel::{self, Dest, Fault, Fill, Filled, Local, Stop, Tile, TileSource};
+use crate::kernel::{self, Dest, Fault, Fill, FillRow, Filled, Local, Stop, Tile, TileSource};
 use crate::memory::opaque;
 use crate::shape::Shape;
 use std::fmt;
@@ -16,8 +16,8 @@ pub(crate) trait Tree: Send + Sync {
     /// [`Expr::shape`].
     fn shape(&self) -> Result<Shape>;
 
-    /// [`Expr::is_shaped`].
-    fn is_shaped(&self, shape: &Shape) -> bool;
+    /// [`Expr::fits`].
+    fn fits(&self, shape: &Shape) -> bool;
 
     /// [`Expr::leaves`].
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>));
@@ -43,8 +43,8 @@ pub(crate) trait Node<T>: Tree {
     /// [`Expr::stored_only`].
     fn stored_only(&self) -> Option<StoredOnly<'_, T>>;
 
-    /// Calls `work` with [`Expr::cursor_in_order`], if there is one; returns whether.
-    fn in_order(&self, count: usize, work: &mut dyn FnMut(&dyn Fill<T>)) -> bool;
+    /// Calls `work` with [`Expr::row_in_order`], if there is one; returns whether.
+    fn in_order(&self, count: usize, work: &mut dyn FnMut(&dyn FillRow<T>)) -> bool;
 
     /// Evaluates one tile whose rows follow one another in `out` and fill it.
     fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<T>]) -> Result<Filled, Stop>;
@@ -55,8 +55,8 @@ impl<E: Expr> Tree for E {
         Expr::shape(self)
     }
 
-    fn is_shaped(&self, shape: &Shape) -> bool {
-        Expr::is_shaped(self, shape)
+    fn fits(&self, shape: &Shape) -> bool {
+        Expr::fits(self, shape)
     }
 
     fn leaves<'a>(&'a self, visit: &mut dyn FnMut(Leaf<'a>)) {
@@ -93,9 +93,8 @@ impl<E: Expr> Node<E::Elem> for E {
     }
 
     #[inline(never)]
-    fn in_order(&self, count: usize, work: &mut dyn FnMut(&dyn Fill<E::Elem>)) -> bool {
-        let cursor = &self.cursor_in_order(count, count);
-        cursor.as_ref().inspect(|cursor| work(*cursor)).is_some()
+    fn in_order(&self, count: usize, work: &mut dyn FnMut(&dyn FillRow<E::Elem>)) -> bool {
+        self.row_in_order(count).inspect(|row| work(row)).is_some()
     }
 
     #[inline(never)]

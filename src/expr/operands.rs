@@ -5,7 +5,7 @@ use super::{Apply, Expr, IntoExpr, Lazy, Leaf, Op, Prepare, sealed};
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::kernel::{Cursor, Fault, Row, Stop, Tile};
+use crate::kernel::{Cursor, Fault, Row, RowOf, Stop, Tile};
 use crate::map::AddressMap;
 use crate::memory::{for_tuples, opaque};
 use crate::shape::{Align, Shape};
@@ -57,9 +57,9 @@ pub trait Operands: Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn cursors(&self) -> Self::Cursors<'_>;
 
-    /// [`Expr::cursor_in_order`] of every operand.
+    /// [`Expr::row_in_order`] of every operand.
     #[doc(hidden)]
-    fn cursors_in_order(&self, count: usize, columns: usize) -> Option<Self::Cursors<'_>>;
+    fn rows_in_order(&self, count: usize) -> Option<RowOf<'_, Self::Cursors<'_>>>;
 
     /// [`Expr::deferred`] of every operand.
     #[doc(hidden)]
@@ -90,11 +90,9 @@ pub trait IntoOperands {
 }
 
 /// Joins the shape of the operands so far with that of the next one, the first of which has number 1.
-#[inline]
+#[inline(always)]
 pub(super) fn join<E: Expr>(so_far: &mut Shape, next: &E, argument: usize) -> Result<()> {
-    if argument == 1 {
-        *so_far = next.shape()?;
-    } else if !next.is_shaped(so_far) {
+    if !next.fits(so_far) {
         *so_far = joined(so_far, next.shape(), argument)?;
     }
     Ok(())
@@ -120,8 +118,10 @@ macro_rules! operand_tuples {
 
             #[inline]
             fn joint_shape(&self) -> Result<Shape> {
-                let mut shape = Shape::default();
-                $(join(&mut shape, &self.$k, $k + 1)?;)*
+                let mut shape = self.0.shape()?;
+                $(if $k > 0 {
+                    join(&mut shape, &self.$k, $k + 1)?;
+                })*
                 Ok(shape)
             }
 
@@ -150,8 +150,8 @@ macro_rules! operand_tuples {
             }
 
             #[inline(always)]
-            fn cursors_in_order(&self, count: usize, columns: usize) -> Option<Self::Cursors<'_>> {
-                Some(($(self.$k.cursor_in_order(count, columns)?,)*))
+            fn rows_in_order(&self, count: usize) -> Option<RowOf<'_, Self::Cursors<'_>>> {
+                Some(($(self.$k.row_in_order(count)?,)*))
             }
 
             fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {

@@ -16,9 +16,8 @@ pub(crate) const FAR: usize = 1 << 20;
 /// All elements, if they lie in memory in row-major order.
 #[inline]
 pub(crate) fn row_major<E: Expr>(e: &E) -> Option<&[E::Elem]> {
-    let (slice, map) = e.in_memory().filter(|(_, map)| map.is_contiguous())?;
-    let start = map.top().offset();
-    slice.get(start..start + map.count())
+    let (slice, map) = e.in_memory()?;
+    slice.get(map.consecutive()?)
 }
 
 /// All elements in row-major order: where they lie if they lie so, computed otherwise, but for very many of a sparse

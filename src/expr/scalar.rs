@@ -34,8 +34,8 @@ impl<T: Copy + Send + Sync> Expr for Scalar<T> {
     }
 
     #[inline]
-    fn is_shaped(&self, shape: &Shape) -> bool {
-        shape.rank() == 0
+    fn fits(&self, _shape: &Shape) -> bool {
+        true
     }
 
     #[inline]
@@ -51,7 +51,7 @@ impl<T: Copy + Send + Sync> Expr for Scalar<T> {
     }
 
     #[inline(always)]
-    fn cursor_in_order(&self, _count: usize, _columns: usize) -> Option<Self> {
+    fn row_in_order(&self, _count: usize) -> Option<Self> {
         Some(*self)
     }
 

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::kernel::inner::{Scratch, slots};
 use crate::kernel::{
-    self, Blocking, Cursor, Dest, Fault, Local, Output, Source, Stop, TILE, Tile, TileSource,
+    self, Blocking, Cursor, Dest, Fault, Local, Output, Row, Source, Stop, TILE, Tile, TileSource,
 };
 use crate::map::AddressMap;
 use crate::memory::{list, refill};
@@ -166,20 +166,20 @@ where
         if whole(map) != Some(len) {
             return None;
         }
-        if let Some(operand) = self.operand.cursor_in_order(len, TILE) {
-            let mut cursor = UpdateCursor { op: self.op, first: 0, old: Vec::new(), operand };
-            let mut parts = slice.chunks_mut(TILE).enumerate();
-            return Some(parts.try_for_each(|(row, part)| {
-                cursor.first = row;
-                refill(&mut cursor.old, part.iter().copied())?;
-                kernel::fill_tile(&cursor, row, [1, part.len()], slots(part)).map(drop)
+        if let Some(operand) = self.operand.row_in_order(len) {
+            let (mut old, mut parts) = (Vec::new(), slice.chunks_mut(TILE).enumerate());
+            return Some(parts.try_for_each(|(k, part)| {
+                refill(&mut old, part.iter().copied())?;
+                let operand = operand.part(k * TILE, part.len());
+                let row = ApplyRow::new(self.op, (LeafRow::new(&old), operand));
+                kernel::fill_row(&row, slots(part)).map(drop)
             }));
         }
         let mut done = None;
         one_tile(self.operand, map, false, &mut |tile| {
             done = Some(list(slice.iter().copied()).map_err(Stop::from).and_then(|old| {
                 let operand = self.operand.cursor();
-                let mut cursor = UpdateCursor { op: self.op, first: 0, old, operand };
+                let mut cursor = UpdateCursor { op: self.op, old, operand };
                 cursor.bind(tile, &mut 1)?;
                 kernel::fill_tile(&cursor, 0, tile.sides(), slots(slice)).map(drop)
             }));
@@ -195,16 +195,15 @@ where
     F: Op<(T, E::Elem), Out = T>,
 {
     fn open(&self) -> Box<dyn TileSource<T> + '_> {
-        let cursor =
-            UpdateCursor { op: self.op, first: 0, old: Vec::new(), operand: self.operand.cursor() };
+        let operand = self.operand.cursor();
+        let cursor = UpdateCursor { op: self.op, old: Vec::new(), operand };
         Box::new(Updater { cursor, scratch: Scratch::default() })
     }
 }
 
 struct UpdateCursor<'e, F, T, C> {
     op: &'e F,
-    /// The row from which on old elements are kept, and these.
-    first: usize,
+    /// Old elements of the tile.
     old: Vec<T>,
     operand: C,
 }
@@ -227,7 +226,7 @@ where
 
     #[inline(always)]
     fn row(&self, row: usize, columns: usize) -> Self::Row<'_> {
-        let old = LeafRow::new(&self.old[(row - self.first) * columns..][..columns]);
+        let old = LeafRow::new(&self.old[row * columns..][..columns]);
         ApplyRow::new(self.op, (old, self.operand.row(row, columns)))
     }
 

@@ -150,7 +150,7 @@ where
     let [rows, columns] = matrix_extents(&t.shape())?;
     let by_columns = t.transpose([1, 0])?;
     let (map, data) = by_columns.into_parts();
-    if !map.is_contiguous() || map.count() != data.len() {
+    if map.consecutive().is_none_or(|run| run.len() != data.len()) {
         return Err(refused(
             &map,
             "its columns do not lie one after another, which `to_matrix` does",

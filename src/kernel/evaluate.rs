@@ -1,6 +1,6 @@
 //! Running plans: nests in halves on several threads, tile by tile, and box by box where storage is not memory.
 
-use super::inner::{Fill, Output, RowsMut, Target};
+use super::inner::{Fill, FillRow, Output, RowsMut, Target};
 use super::plan::{
     Area, Blocking, Cuts, Loop, Nest, Operand, PerOperand, Plan, Reach, Relocate, Step, Supply,
     nested, plan,
@@ -339,6 +339,15 @@ pub(crate) fn fill_tile<T: Copy>(
         }
         _ => Err(Error::OutOfSpan { span: 0..rows * columns, len }.into()),
     }
+}
+
+/// Evaluates a row into all of `out`.
+#[inline]
+pub(crate) fn fill_row<T: Copy>(
+    row: &(impl FillRow<T> + ?Sized),
+    out: &mut [MaybeUninit<T>],
+) -> Result<Filled, Stop> {
+    if row.fill_row(out).has_fault() { Err(Stop::Fault) } else { Ok(Filled::of(out)) }
 }
 
 /// Orders streamed stores before whatever comes after a task, also where that is an error or a panic.

@@ -25,13 +25,13 @@ mod walk;
 
 pub(crate) use common::Intersection;
 pub use evaluate::Local;
-pub(crate) use evaluate::{AHEAD, Source, TileSource, evaluate, fill_tile};
+pub(crate) use evaluate::{AHEAD, Source, TileSource, evaluate, fill_row, fill_tile};
 pub(crate) use fill::{
     COMPONENT_SLOTS, Components, copy, fill_chunks, fill_halves, fill_parts, fill_slots,
 };
 pub use filled::Filled;
 pub use inner::Dest;
-pub(crate) use inner::{Fill, Output};
+pub(crate) use inner::{Fill, FillRow, Output};
 pub(crate) use join::{at_once, in_halves, join, task_size, threads};
 pub(crate) use plan::{
     Area, AxisPattern, Blocking, Cover, Cuts, Footprint, Grid, Nest, Operand, Pattern, PerOperand,
@@ -214,6 +214,9 @@ pub trait Cursor {
     #[doc(hidden)]
     fn fault(&mut self, tile: &Tile<'_>, next: &mut usize) -> Result<Option<Fault>, Stop>;
 }
+
+/// The rows of a cursor.
+pub(crate) type RowOf<'r, C> = <C as Cursor>::Row<'r>;
 
 /// One row of an expression, evaluated in registers.
 pub trait Row: Sized {

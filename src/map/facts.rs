@@ -52,7 +52,13 @@ impl AddressMap {
     /// ```
     #[inline]
     pub fn is_contiguous(&self) -> bool {
-        self.rest.is_none() && self.top.is_contiguous()
+        self.consecutive().is_some()
+    }
+
+    /// The addresses, if they are consecutive in row-major order.
+    #[inline]
+    pub(crate) fn consecutive(&self) -> Option<Range<usize>> {
+        self.top.consecutive().filter(|_| self.rest.is_none())
     }
 
     /// The axes, if an offset and strides are all the map is.

@@ -2,14 +2,14 @@
 
 use super::axis::{AxisMap, Pattern};
 use crate::error::{Error, Result};
-use crate::shape::{Shape, collect_inline};
+use crate::shape::{Shape, collect_inline, copy_inline};
 use smallvec::{SmallVec, smallvec};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Extent and stride of one axis whose pattern is kept elsewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Axis {
     pub(crate) extent: usize,
     pub(crate) stride: isize,
@@ -42,11 +42,7 @@ pub struct Layout {
 impl Clone for Layout {
     #[inline]
     fn clone(&self) -> Self {
-        Self {
-            offset: self.offset,
-            axes: Axes::from_slice(&self.axes),
-            patterns: self.patterns.clone(),
-        }
+        Self { offset: self.offset, axes: copy_inline(&self.axes), patterns: self.patterns.clone() }
     }
 }
 
@@ -316,17 +312,23 @@ impl Layout {
     /// Whether the addresses are consecutive in row-major order: `offset, offset + 1, ..`.
     #[inline]
     pub fn is_contiguous(&self) -> bool {
+        self.consecutive().is_some()
+    }
+
+    /// The addresses, if they are consecutive in row-major order.
+    #[inline]
+    pub(crate) fn consecutive(&self) -> Option<Range<usize>> {
         if self.patterns.is_some() {
-            return false;
+            return None;
         }
-        let mut stride = 1;
+        let mut count = 1;
         for axis in self.axes.iter().rev() {
-            if axis.extent > 1 && axis.stride != stride {
-                return axis.extent == 0 || self.axes.iter().any(|axis| axis.extent == 0);
+            if axis.extent > 1 && axis.stride != count as isize {
+                return self.axes.iter().any(|axis| axis.extent == 0).then_some(0..0);
             }
-            stride *= axis.extent as isize;
+            count *= axis.extent;
         }
-        true
+        Some(self.offset()..self.offset() + count)
     }
 
     /// The same addresses in the same row-major order on as few axes as strides allow.

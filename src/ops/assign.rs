@@ -94,8 +94,12 @@ impl<T: Copy + Send + Sync> Tensor<Vec<T>> {
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn into_contiguous(self) -> Result<Self> {
-        let whole = self.address_map().is_contiguous() && self.len() == self.storage().len();
-        if whole { Ok(self) } else { self.eval() }
+        let run = self.address_map().consecutive();
+        if run.is_some_and(|run| run.len() == self.storage().len()) {
+            Ok(self)
+        } else {
+            self.eval()
+        }
     }
 }
 

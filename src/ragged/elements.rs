@@ -124,9 +124,8 @@ impl<S: Reader> Ragged<S> {
             let run = resolved.row(own, row);
             run.len == 0 || run.item(0).max(run.item(run.len - 1)) < extent
         };
-        Ok(map.is_contiguous()
-            && self.content.storage().as_slice().is_some_and(|all| all.get(map.span()).is_some())
-            && (0..own.rows()).all(inside))
+        let found = map.consecutive().zip(self.content.storage().as_slice());
+        Ok(found.is_some_and(|(run, all)| all.get(run).is_some()) && (0..own.rows()).all(inside))
     }
 
     /// An error at an index of the packed content as one of the tensor.

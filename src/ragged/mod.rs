@@ -245,7 +245,8 @@ impl<S> Ragged<S> {
         S: Reader,
     {
         let (resolved, map) = (self.resolved()?, self.content.address_map());
-        let whole = map.is_contiguous() && map.count() == self.content.storage().len();
+        let len = self.content.storage().len();
+        let whole = map.consecutive().is_some_and(|run| run.len() == len);
         let in_order = matches!(resolved.rows, RowItems::From(0));
         Ok(whole && in_order && resolved.form.count()? == map.count())
     }

@@ -83,7 +83,7 @@ impl<S: Reader> ByRow<S> {
     ) -> Result<Self> {
         let width = Shape::from(&content.shape().extents()[1..]).count()?;
         let own = content.address_map();
-        let plain = own.is_contiguous().then(|| own.span().start);
+        let plain = own.consecutive().map(|run| run.start);
         Ok(Self { plain, width, lengths, starts, repeats, step, content })
     }
 

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::expr::locate;
 use crate::expr::node::Node;
 use crate::kernel::inner::{self, slots};
-use crate::kernel::{self, Fill, PARALLEL, Stop};
+use crate::kernel::{self, FillRow, PARALLEL, Stop};
 use crate::map::AddressMap;
 use crate::storage::Writer;
 
@@ -14,7 +14,7 @@ use crate::storage::Writer;
 pub(super) fn in_order<T>(
     e: &dyn Node<T>,
     map: &AddressMap,
-    work: &mut dyn FnMut(&dyn Fill<T>),
+    work: &mut dyn FnMut(&dyn FillRow<T>),
 ) -> bool {
     whole(map).is_some_and(|len| e.in_order(len, work))
 }
@@ -22,8 +22,8 @@ pub(super) fn in_order<T>(
 /// How many slots, the first ones in order, a map is, if one thread writes them.
 #[inline(always)]
 pub(in crate::expr) fn whole(map: &AddressMap) -> Option<usize> {
-    let in_order = map.is_contiguous() && map.top().offset() == 0;
-    in_order.then(|| map.count()).filter(|len| (1..PARALLEL).contains(len))
+    let whole = map.consecutive().filter(|run| run.start == 0)?.end;
+    (1..PARALLEL).contains(&whole).then_some(whole)
 }
 
 /// All elements, if operands lie in order or are one tile of memory.
@@ -33,8 +33,8 @@ pub(super) fn elements_without_plan<T: Copy + Send + Sync>(
     map: &AddressMap,
 ) -> Option<Result<Vec<T>, Stop>> {
     let (len, mut data) = (map.count(), None);
-    let done = in_order(e, map, &mut |cursor| {
-        data = Some(inner::collect(len, |out| kernel::fill_tile(cursor, 0, [1, len], out)));
+    let done = in_order(e, map, &mut |row| {
+        data = Some(inner::collect(len, |out| kernel::fill_row(row, out)));
     });
     if !done {
         one_tile(e, map, true, &mut |tile| {
@@ -53,11 +53,11 @@ pub(super) fn assign_without_plan<T: Copy + Send + Sync>(
 ) -> Option<Result<(), Stop>> {
     let (len, mut done) = (whole(map)?, None);
     let out = slots(storage.as_mut_slice().filter(|out| out.len() == len)?);
-    if !e.is_shaped(&map.shape()) {
+    if !e.fits(&map.shape()) {
         return None;
     }
-    let in_order = e.in_order(len, &mut |cursor| {
-        done = Some(kernel::fill_tile(cursor, 0, [1, len], out).map(drop));
+    let in_order = e.in_order(len, &mut |row| {
+        done = Some(kernel::fill_row(row, out).map(drop));
     });
     if !in_order {
         one_tile(e, map, true, &mut |tile| done = Some(e.fill_tile(tile, out).map(drop)));

@@ -50,7 +50,7 @@ pub(in crate::expr) fn assign_sparsely<T: Copy + Send + Sync>(
     worthwhile(e, len).then(|| {
         let storage = evaluate(e, shape, len)?;
         eval::assign_blocks(&Scalar(storage.fill()), shape, map, writer)?;
-        let straight = map.is_contiguous() && map.top().offset() == 0;
+        let straight = map.consecutive().is_some_and(|run| run.start == 0);
         let mut addresses = Cow::Borrowed(storage.addresses());
         if !straight {
             let mut found = try_with_capacity(storage.stored_len())?;

@@ -22,6 +22,12 @@ pub(crate) trait Fill<T> {
     fn row_in_memory(&self, row: usize, columns: usize) -> Option<&[T]>;
 }
 
+/// One row of any type.
+pub(crate) trait FillRow<T> {
+    /// Evaluates the row into all of `out`.
+    fn fill_row(&self, out: &mut [MaybeUninit<T>]) -> Written;
+}
+
 /// Proof that all columns of all rows of an output were written, which is made here only, and whether some
 /// element has a fault.
 #[derive(Debug, Clone, Copy)]
@@ -85,21 +91,45 @@ fn fill_rows<C: Cursor>(
     let mut fault = false;
     for row in 0..out.rows {
         let columns = out.columns;
-        let lanes = cursor.row(first + row, columns);
-        let mut parts = out.row(row)[..columns].chunks_exact_mut(PART);
-        let mut column = 0;
-        for part in &mut parts {
-            let now = lanes.part(column, PART);
-            if ahead {
-                now.prefetch(None);
-            }
-            fault |= fill_part(&now, part);
-            column += PART;
+        fault |= fill_parts(&cursor.row(first + row, columns), ahead, out.row(row));
+    }
+    fault
+}
+
+impl<R: Row> FillRow<R::Elem> for R {
+    #[inline]
+    fn fill_row(&self, out: &mut [MaybeUninit<R::Elem>]) -> Written {
+        let fault = match level() {
+            Simd::Baseline => fill_parts(self, false, out),
+            // SAFETY: the level says that AVX2 and FMA were detected.
+            #[cfg(target_arch = "x86_64")]
+            Simd::Avx2 | Simd::Avx512 => unsafe { fill_row_avx2(self, out) },
+        };
+        Written { fault }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2,fma")]
+fn fill_row_avx2<R: Row>(lanes: &R, out: &mut [MaybeUninit<R::Elem>]) -> bool {
+    fill_parts(lanes, false, out)
+}
+
+#[inline(always)]
+fn fill_parts<R: Row>(lanes: &R, ahead: bool, out: &mut [MaybeUninit<R::Elem>]) -> bool {
+    let (mut parts, mut column, mut fault) = (out.chunks_exact_mut(PART), 0, false);
+    for part in &mut parts {
+        let now = lanes.part(column, PART);
+        if ahead {
+            now.prefetch(None);
         }
-        let rest = parts.into_remainder();
-        if !rest.is_empty() {
-            fault |= fill_part(&lanes.part(column, rest.len()), rest);
-        }
+        fault |= fill_part(&now, part);
+        column += PART;
+    }
+    let rest = parts.into_remainder();
+    if !rest.is_empty() {
+        fault |= fill_part(&lanes.part(column, rest.len()), rest);
     }
     fault
 }

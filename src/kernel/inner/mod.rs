@@ -16,7 +16,7 @@ mod transpose;
 
 pub use dest::Dest;
 pub(crate) use dest::{Output, Target};
-pub(crate) use fill::Fill;
+pub(crate) use fill::{Fill, FillRow};
 pub(crate) use map::map_all;
 pub(crate) use pack::{copy_rows, pack, pack_streaming, span};
 

@@ -49,9 +49,8 @@ pub(crate) fn memory_in_order<'o, W: Writer>(
     map: &AddressMap,
     storage: &'o mut W,
 ) -> Option<&'o mut [W::Elem]> {
-    let (contiguous, start, count) = (map.is_contiguous(), map.top().offset(), map.count());
-    let slice = storage.as_mut_slice().filter(|_| contiguous)?;
-    slice.get_mut(start..start.checked_add(count)?)
+    let run = map.consecutive()?;
+    storage.as_mut_slice()?.get_mut(run)
 }
 
 /// A view as a destination.
