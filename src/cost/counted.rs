@@ -212,4 +212,8 @@ impl<R: Reader> Blocks for Counted<R> {
             blocks.expect(next);
         }
     }
+
+    fn share(&self, elements: Vec<R::Elem>) -> Option<Block<'_, R::Elem>> {
+        self.below.blocks()?.share(elements)
+    }
 }

@@ -97,6 +97,13 @@ pub trait Blocks: Send + Sync {
     fn expect(&self, next: &[BlockIndex]) {
         let _ = next;
     }
+
+    /// Elements as a block, as `Some(elements.into())` makes of any that are `'static`. Where this is `None`, views that turn,
+    /// list or exchange axes have no blocks when they are joined or padded. [`Chunked`](super::Chunked) has it.
+    fn share(&self, elements: Vec<Self::Elem>) -> Option<Block<'_, Self::Elem>> {
+        let _ = elements;
+        None
+    }
 }
 
 /// Storage in blocks that can be written a block at a time.

@@ -101,6 +101,10 @@ impl<R: Reader> Concat<R> {
         self.parts
     }
 
+    pub(crate) fn parts(&self) -> &[R] {
+        &self.parts
+    }
+
     /// Elements of all parts in a row.
     fn width(&self) -> usize {
         self.ends.last().copied().unwrap_or(0)

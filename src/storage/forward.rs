@@ -96,6 +96,7 @@ macro_rules! forward_blocks {
                 ref budget() -> usize;
                 ref ahead() -> usize;
                 ref expect(next: &[BlockIndex]);
+                ref share(elements: Vec<B::Elem>) -> Option<Block<'_, B::Elem>>;
             }
         }
 

@@ -1,7 +1,7 @@
 //! Several tensors as one: concatenation and stacking, as views over combined storage.
 
 use super::Tensor;
-use super::flat::Flat;
+use super::flat::{Flat, align};
 use crate::error::{Error, Result};
 use crate::map::AddressMap;
 use crate::memory::{list, try_with_capacity};
@@ -43,9 +43,11 @@ impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
 ///
 /// Shapes `(.., a, ..)`, `(.., b, ..)` and so on become `(.., a + b + .., ..)`; the other extents are
 /// the same for all. Tensors of different storage are first made of one type, by [`Tensor::erase`].
-/// [`Tensor::split`] takes the result apart. Where all are whole storages in blocks of one extent that meet, or parts of
-/// such storages along their axes and none empty, the result has their blocks, unless more than 2^20 of unequal length
-/// lie along an axis.
+/// [`Tensor::split`] takes the result apart. Where all are storages in blocks, under views each of whose axes steps along
+/// one of the storage, and none is empty, the result is in blocks: in theirs where those are of one extent and meet,
+/// otherwise in copies, made as blocks are loaded, of what the views have of each, cut where blocks of other parts end. It
+/// has no blocks where a list comes back to those of its storage often, a view repeats elements along a new axis, blocks
+/// of different parts have very different extents, or more than 2^20 of unequal length lie along an axis.
 /// It is sparse if all parts are: tensors in row-major order, whole or rows of such, or all transposed alike, with one
 /// fill value, which is a number, `bool` or `char`. A sparse part in another order is first evaluated by
 /// [`Lazy::eval_sparse`](crate::Lazy::eval_sparse). Follows NumPy's `concatenate`.
@@ -185,6 +187,13 @@ fn combined<S: Reader>(
     }
     let stored: Shape = order.iter().map(|&k| shape[k]).collect();
     let along = order.iter().position(|&k| k == axis).unwrap_or(0);
+    let joint = Concat::of_rows(parts, rows)?.in_blocks(&stored, along)?;
+    let in_blocks = |part: &Flat<S>| part.blocks().is_some();
+    if joint.blocks().is_some() || !joint.parts().iter().all(in_blocks) {
+        return Ok(joint);
+    }
+    let mut parts = joint.into_parts();
+    align(&mut parts, along);
     Concat::of_rows(parts, rows)?.in_blocks(&stored, along)
 }
 

@@ -1,5 +1,6 @@
 //! The elements of a view as storage.
 
+mod lanes;
 mod part;
 
 use super::Tensor;
@@ -10,6 +11,7 @@ use crate::storage::{
     Blocks, Reader, Section, Stored, check_address, read_steps, stepped, translate,
 };
 use part::Part;
+pub(super) use part::align;
 
 /// The elements of a tensor in row-major order, as storage for another one.
 ///
@@ -24,7 +26,7 @@ pub struct Flat<S> {
     /// On as few axes as strides allow.
     map: AddressMap,
     storage: S,
-    /// Its blocks, if it is a part of storage in blocks.
+    /// Its blocks, if it is a view along those of storage.
     part: Option<Box<Part>>,
 }
 
@@ -181,9 +183,9 @@ impl<S: Reader> Reader for Flat<S> {
     }
 
     fn blocks(&self) -> Option<&dyn Blocks<Elem = S::Elem>> {
-        let whole = self.map.is_contiguous() && self.map.span() == (0..self.storage.len());
-        let part = || self.part.as_ref().map(|_| self as &dyn Blocks<Elem = S::Elem>);
-        self.storage.blocks().filter(|_| whole).or_else(part)
+        let part = self.part.as_ref().map(|_| self as &dyn Blocks<Elem = S::Elem>);
+        let whole = || self.map.consecutive() == Some(0..self.storage.len());
+        part.or_else(|| self.storage.blocks().filter(|_| whole()))
     }
 
     fn entries_below(&self) -> Option<usize> {

@@ -17,8 +17,8 @@ use std::ops::Range;
 /// Copies nothing.
 ///
 /// Extent `n` becomes `before + n + after`. Elements are read in runs, and the border is filled in as it is read. Of
-/// storage in blocks, or a part along its axes, the result has its blocks, and others for the border, unless more than
-/// 2^20 of unequal length lie along an axis. It is not sparse: a sparse tensor is assigned to a part of a
+/// storage in blocks the result is in blocks under the views of which [`concat()`](super::concat) is, with others for the
+/// border. It is not sparse: a sparse tensor is assigned to a part of a
 /// [`Tensor::sparse`] instead, or [`Tensor::to_sparse`] reads all elements. Follows NumPy's `pad` with mode `constant`.
 ///
 /// # Errors
@@ -295,5 +295,9 @@ impl<S: Reader> Blocks for Padded<S> {
         let exist = next.iter().filter(|index| within.whole.number(index).is_some());
         own.extend(exist.filter_map(|index| within.own(index)));
         blocks.expect(&own);
+    }
+
+    fn share(&self, elements: Vec<S::Elem>) -> Option<Block<'_, S::Elem>> {
+        self.inner.blocks()?.share(elements)
     }
 }

@@ -187,4 +187,8 @@ where
             ahead.expect(numbers);
         }
     }
+
+    fn share(&self, elements: Vec<S::Elem>) -> Option<Block<'_, S::Elem>> {
+        Some(elements.into())
+    }
 }

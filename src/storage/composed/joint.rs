@@ -115,4 +115,8 @@ impl<R: Reader> Blocks for Concat<R> {
             blocks.expect(&own);
         }
     }
+
+    fn share(&self, elements: Vec<R::Elem>) -> Option<Block<'_, R::Elem>> {
+        self.parts.first()?.blocks()?.share(elements)
+    }
 }

@@ -1,50 +1,116 @@
-//! A part of storage in blocks: those of its blocks that it has elements of.
+//! A view of storage in blocks: those of its blocks that it has elements of, where they lie or arranged as the view is.
 
 use super::Flat;
+use super::lanes::{Cuts, Lanes, longest, sides_of};
 use crate::error::{Result, StorageError};
-use crate::grid::{PerAxis, Sides, Starts, sides_tell};
+use crate::grid::{PerAxis, Sides, Starts, advance, sides_tell};
 use crate::map::AddressMap;
-use crate::memory::try_with_capacity;
+use crate::memory::{append, list, resize, try_with_capacity};
 use crate::storage::{Block, BlockIndex, Blocks, MOST_STARTS, Reader};
 use smallvec::SmallVec;
 
-/// Where the blocks of a part lie among those of the whole.
+/// Where the blocks of a view lie among those of the whole.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
+    /// Along the axes of the whole, or of the view if blocks are arranged.
     sides: Sides,
-    /// The first block along each axis.
-    first: PerAxis,
+    whole: Sides,
+    lanes: Lanes,
+    /// Whether blocks are copied, their elements in the order of the view.
+    arranged: bool,
 }
 
 impl Part {
-    /// Of a map that takes neighbours along some axes of a storage and one index of the others; `None` of any other one,
-    /// and of storage without blocks.
+    /// Of a map whose axes each step along one of a storage; `None` of any other one, of storage without blocks, and where
+    /// the view comes back to blocks often.
     pub(super) fn new<S: Reader>(map: &AddressMap, storage: &S) -> Option<Self> {
-        let whole = Sides::of_len(storage.blocks()?, storage.len())?;
-        let axes = map.linear_axes()?.iter().filter(|own| own.extent != 1);
-        let (mut axes, mut rest, mut weight) = (axes.peekable(), map.top().offset(), whole.len);
-        let (mut extents, mut first, mut starts) =
-            (PerAxis::new(), PerAxis::new(), SmallVec::<[Option<Starts>; 4]>::new());
-        for (axis, &extent) in whole.extents.iter().enumerate() {
-            weight = weight.checked_div(extent)?;
-            let low = rest.checked_div(weight)?;
-            rest %= weight;
-            let own = axes.next_if(|own| {
-                own.stride == weight as isize
-                    && (1..=extent.saturating_sub(low)).contains(&own.extent)
-            });
-            extents.push(own.map_or(1, |own| own.extent));
-            first.push(whole.block_at(axis, low));
-            starts.push(starts_of(&whole, axis, low, extents[axis])?);
+        let blocks = storage.blocks()?;
+        let whole = Sides::of_len(blocks, storage.len())?;
+        let lanes = Lanes::new(map, &whole)?;
+        if let Some(counts) = lanes.neighbours() {
+            let mut starts = SmallVec::<[Option<Starts>; 4]>::new();
+            for (axis, &count) in counts.iter().enumerate() {
+                starts.push(starts_of(&whole, axis, lanes.base[axis], count)?);
+            }
+            let sides = Sides::new(&counts, &whole.block, starts).ok()?;
+            return Some(Self { sides, whole, lanes, arranged: false });
         }
-        let sides = Sides::new(&extents, &whole.block, starts).ok()?;
-        axes.next().is_none().then_some(Self { sides, first })
+        blocks.share(Vec::new())?;
+        let cuts = lanes.cuts(&whole)?;
+        let axes = cuts.iter().zip(&lanes.extents);
+        let block: PerAxis = axes.map(|(cuts, &extent)| longest(cuts, extent)).collect();
+        let sides = sides_of(cuts, &lanes.extents, &block)?;
+        Some(Self { sides, whole, lanes, arranged: true })
+    }
+
+    /// The same with blocks that begin where they do along axes of the view, or more often.
+    fn cut(&self, cuts: Cuts, block: &[usize]) -> Option<Self> {
+        let sides = sides_of(cuts, &self.lanes.extents, block)?;
+        let arranged = self.arranged || sides != self.sides;
+        Some(Self { sides, arranged, ..self.clone() })
     }
 
     /// The index of a block among those of the whole.
     fn of_whole(&self, index: &[usize]) -> Option<BlockIndex> {
         self.sides.number(index)?;
-        Some(index.iter().zip(&self.first).map(|(digit, first)| digit + first).collect())
+        let first = match self.arranged {
+            true => self.lanes.index(|axis| self.sides.range(axis, index[axis]).start),
+            false => self.lanes.base.clone(),
+        };
+        let digits = first.iter().enumerate();
+        let mut own: BlockIndex =
+            digits.map(|(axis, &digit)| self.whole.block_at(axis, digit)).collect();
+        if !self.arranged {
+            own.iter_mut().zip(index).for_each(|(own, digit)| *own += digit);
+        }
+        Some(own)
+    }
+
+    /// The elements of a block in the order of the view, from those of the block of the whole that has them.
+    fn arrange<T: Copy>(&self, index: &[usize], own: &[usize], from: &[T]) -> Result<Vec<T>> {
+        let (whole, sides) = (&self.whole, &self.sides);
+        let (mut weights, mut weight, mut origin) = (whole.block.clone(), 1, 0_usize);
+        for axis in (0..own.len()).rev() {
+            let start = whole.range(axis, own[axis]).start;
+            let inside = self.lanes.base[axis].wrapping_sub(start);
+            let place = inside.wrapping_add(whole.skipped(axis, own[axis]));
+            origin = origin.wrapping_add(place.wrapping_mul(weight));
+            weights[axis] = weight;
+            weight *= whole.block[axis];
+        }
+        let Some(last) = index.len().checked_sub(1) else {
+            return list(from.iter().copied().take(1));
+        };
+        let (mut outer, columns) = (Cuts::new(), sides.range(last, index[last]));
+        for (axis, &digit) in index[..last].iter().enumerate() {
+            outer.push(self.lanes.offsets(axis, sides.range(axis, digit), &weights)?);
+        }
+        let line = self.lanes.line(last, &columns, &weights);
+        let columns = match line {
+            Some(_) => Vec::new(),
+            None => self.lanes.offsets(last, columns, &weights)?,
+        };
+        let (mut to, mut digits) =
+            (try_with_capacity(sides.block_len)?, PerAxis::from_elem(0, last));
+        loop {
+            let (mut start, mut place) = (origin, 0);
+            for (axis, &digit) in digits.iter().enumerate() {
+                start = start.wrapping_add(outer[axis][digit]);
+                place = place * sides.block[axis] + digit;
+            }
+            resize(&mut to, place * sides.block[last], from[0])?;
+            match &line {
+                Some(line) => {
+                    let first = start.wrapping_add(line.start);
+                    append(&mut to, &from[first..first + line.len()])?;
+                }
+                None => to.extend(columns.iter().map(|offset| from[start.wrapping_add(*offset)])),
+            }
+            if advance(&mut digits, |axis| outer[axis].len()).is_none() {
+                resize(&mut to, sides.block_len, from[0])?;
+                return Ok(to);
+            }
+        }
     }
 }
 
@@ -68,23 +134,87 @@ fn starts_of(whole: &Sides, axis: usize, low: usize, count: usize) -> Option<Opt
     Some(Some(Starts::new(list, count).ok()?.with_skipped(skipped)))
 }
 
-/// Of a part of storage in blocks along its axes; of any other view none of 0 elements, though [`Reader::blocks`] may tell
-/// of those of the whole storage.
+/// Where blocks of one part begin along an axis, those of all may begin at most so many times as often.
+const MOST_CUT: usize = 4;
+
+/// Blocks have at most so many times the elements of the view, those beyond their ends included.
+const MOST_COPIED: usize = 64;
+
+/// Gives parts that follow one another along an axis blocks that meet: those of each end where those of another do.
+/// Changes nothing if a part has no blocks, or if that would be many more, or mostly empty.
+pub(in crate::tensor) fn align<S: Reader>(flats: &mut [Flat<S>], axis: usize) {
+    if let Some(parts) = aligned(flats, axis) {
+        flats.iter_mut().zip(parts).for_each(|(flat, part)| flat.part = Some(Box::new(part)));
+    }
+}
+
+fn aligned<S: Reader>(flats: &[Flat<S>], axis: usize) -> Option<Vec<Part>> {
+    let mut all: Vec<Cuts> = try_with_capacity(flats.len()).ok()?;
+    for flat in flats {
+        let part = flat.part.as_deref()?;
+        flat.storage.blocks()?.share(Vec::new())?;
+        all.push(part.lanes.cuts(&part.whole)?);
+    }
+    let mut block = PerAxis::new();
+    for k in 0..all.first()?.len() {
+        if k != axis {
+            let mut union = Vec::new();
+            for cuts in &all {
+                append(&mut union, &cuts[k]).ok()?;
+            }
+            union.sort_unstable();
+            union.dedup();
+            let most = all.iter().map(|cuts| cuts[k].len()).max()?.saturating_mul(MOST_CUT);
+            if union.len() > most || union.len().saturating_mul(all.len()) > MOST_STARTS {
+                return None;
+            }
+            for cuts in &mut all {
+                cuts[k] = list(union.iter().copied()).ok()?;
+            }
+        }
+        let own = flats.iter().zip(&all).filter_map(|(flat, cuts)| {
+            Some(longest(&cuts[k], flat.part.as_ref()?.lanes.extents[k]))
+        });
+        block.push(own.max()?);
+    }
+    let mut parts = try_with_capacity(flats.len()).ok()?;
+    for (flat, cuts) in flats.iter().zip(all) {
+        let part = flat.part.as_ref()?.cut(cuts, &block)?;
+        let Sides { counts, block_len, len, .. } = &part.sides;
+        let copied = counts.iter().fold(*block_len, |all, &count| all.saturating_mul(count));
+        if part.arranged && copied / MOST_COPIED > *len {
+            return None;
+        }
+        parts.push(part);
+    }
+    Some(parts)
+}
+
+/// Of a view of storage in blocks whose axes each step along one of them; of any other one none of 0 elements, though
+/// [`Reader::blocks`] may tell of those of the whole storage.
 impl<S: Reader> Blocks for Flat<S> {
     type Elem = S::Elem;
 
     sides_tell!(self => self.part.as_ref().map(|part| &part.sides));
 
     fn load(&self, index: &[usize]) -> Result<Block<'_, S::Elem>, StorageError> {
+        let none = || StorageError::new(0, format!("there is no block {index:?}"));
         let own = self.part.as_ref().and_then(|part| Some((part, part.of_whole(index)?)));
         let (Some((part, own)), Some(blocks)) = (own, self.storage.blocks()) else {
-            return Err(StorageError::new(0, format!("there is no block {index:?}")));
+            return Err(none());
         };
-        blocks.load(&own).map_err(|e| e.at(part.sides.first_address(index)))
+        let first = part.sides.first_address(index);
+        let block = blocks.load(&own).map_err(|e| e.at(first))?;
+        let Some(from) = block.as_slice().filter(|_| part.arranged) else { return Ok(block) };
+        block.check(part.whole.block_len, first)?;
+        let elements = part.arrange(index, &own, from).map_err(|e| StorageError::new(first, e))?;
+        blocks.share(elements).ok_or_else(none)
     }
 
+    /// None of blocks that are copied each time.
     fn budget(&self) -> usize {
-        self.storage.blocks().map_or(0, Blocks::budget)
+        let copied = self.part.as_ref().is_some_and(|part| part.arranged);
+        self.storage.blocks().filter(|_| !copied).map_or(0, Blocks::budget)
     }
 
     fn ahead(&self) -> usize {
@@ -95,6 +225,12 @@ impl<S: Reader> Blocks for Flat<S> {
         let (Some(part), Some(blocks)) = (&self.part, self.storage.blocks()) else { return };
         let Ok(mut own) = try_with_capacity(next.len()) else { return };
         own.extend(next.iter().filter_map(|index| part.of_whole(index)));
+        // Neighbours may be cut from one.
+        own.dedup();
         blocks.expect(&own);
+    }
+
+    fn share(&self, elements: Vec<S::Elem>) -> Option<Block<'_, S::Elem>> {
+        self.storage.blocks()?.share(elements)
     }
 }

@@ -9,6 +9,7 @@ mod laws;
 mod results;
 mod sides;
 mod threads;
+mod turned;
 mod volumes;
 mod writes;
 
