@@ -2,7 +2,6 @@
 
 use super::AddressMap;
 use super::axis::TABLE_LIMIT;
-use super::layout::Axis;
 use super::mask::{IntoMask, Mask};
 use super::select::Taken;
 use crate::error::{Error, Result};
@@ -129,10 +128,12 @@ impl AddressMap {
     }
 
     /// Takes indexes of one axis, which ascend and all of which lie inside.
-    fn listed(self, axis: usize, list: Cow<'_, [usize]>) -> Result<Self> {
-        let all = |axis: &Axis| Taken::Range { start: 0, step: 1, count: axis.extent };
-        let axes = self.top.axes[..axis].iter().map(all);
-        let taken = axes.chain([Taken::ascending(list)]).collect();
-        self.take_all(taken)
+    fn listed(self, axis: usize, mut list: Cow<'_, [usize]>) -> Result<Self> {
+        self.take_all(axis + 1, &mut |k, extent| {
+            Ok(match k == axis {
+                true => Taken::ascending(std::mem::take(&mut list)),
+                false => Taken::Range { start: 0, step: 1, count: extent },
+            })
+        })
     }
 }

@@ -170,7 +170,7 @@ impl AddressMap {
     pub(super) fn merges_below(&mut self, top: Layout) -> bool {
         let stages = self.rest().len();
         self.top = top;
-        *self = std::mem::take(self).settled();
+        self.settle();
         self.rest().len() < stages
     }
 
@@ -182,6 +182,13 @@ impl AddressMap {
     /// Merges the top stage into the ones below it as far as strides allow.
     #[inline]
     pub(super) fn settled(mut self) -> Self {
+        self.settle();
+        self
+    }
+
+    /// The same in place.
+    #[inline]
+    pub(super) fn settle(&mut self) {
         while let Some(rest) = &mut self.rest {
             let Some(merged) = rest.last().and_then(|below| compose(&self.top, below)) else {
                 break;
@@ -193,7 +200,6 @@ impl AddressMap {
                 self.rest = None;
             }
         }
-        self
     }
 }
 

@@ -199,7 +199,9 @@ impl Select {
                 return between(axis, extent, extent as i128 - 1, Some(*stop), *step);
             }
             Self::Range { start, stop, step } => {
-                return between(axis, extent, *start as i128, *stop, *step);
+                let plain = neighbours(extent, *start, *stop).filter(|_| *step == 1);
+                return plain
+                    .map_or_else(|| between(axis, extent, *start as i128, *stop, *step), Ok);
             }
             Self::List(list) => {
                 let ends = ends(list);
@@ -240,6 +242,13 @@ impl Select {
 fn inside(axis: usize, extent: usize, index: i128) -> Result<usize> {
     let own = usize::try_from(index).ok().filter(|&index| index < extent);
     own.ok_or_else(|| Error::Index { axis, index, extent })
+}
+
+/// A range of step 1 that lies inside and is not empty, as most are.
+fn neighbours<'a>(extent: usize, start: isize, stop: Option<isize>) -> Option<Taken<'a>> {
+    let start = usize::try_from(start).ok()?;
+    let stop = stop.map_or(Some(extent), |stop| usize::try_from(stop).ok())?;
+    (start < stop && stop <= extent).then(|| Taken::Range { start, step: 1, count: stop - start })
 }
 
 /// A range with a start.

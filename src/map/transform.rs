@@ -6,7 +6,6 @@ use super::layout::{Axes, Axis, Layout, unless_linear};
 use super::select::{IntoSelectors, Select, Taken};
 use crate::error::{Error, Result};
 use crate::shape::Shape;
-use smallvec::SmallVec;
 use std::ops::{Bound, Range, RangeBounds};
 
 /// The range that bounds mean of `len` indexes, which may reach beyond them.
@@ -155,25 +154,24 @@ impl AddressMap {
             let (expected, found) = (self.rank(), selectors.len());
             return Err(Error::Rank { what: "selectors", expected, found });
         }
-        let mut taken: SmallVec<[Taken<'_>; 4]> = SmallVec::new();
-        for (k, selector) in selectors.iter().enumerate() {
-            taken.push(selector.resolve(k, self.top.axes[k].extent)?);
-        }
-        self.take_all(taken)
+        self.take_all(selectors.len(), &mut |k, extent| selectors[k].resolve(k, extent))
     }
 
-    /// Takes a part of each of the first axes, which lies inside.
-    pub(super) fn take_all(mut self, taken: SmallVec<[Taken<'_>; 4]>) -> Result<Self> {
+    /// Takes a part of each of the first `count` axes, which lies inside: `taken` tells it of an axis and its extent.
+    pub(super) fn take_all<'t>(
+        mut self,
+        count: usize,
+        taken: &mut dyn FnMut(usize, usize) -> Result<Taken<'t>>,
+    ) -> Result<Self> {
         if self.top.count() == 0 {
-            return self.select_of_empty(&taken);
+            return self.take_of_empty(count, taken);
         }
-        let lists = taken.iter().any(|taken| matches!(taken, Taken::List(..)));
-        let mut dropped = 0;
-        for (k, taken) in taken.into_iter().enumerate() {
+        let (mut dropped, mut lists) = (0, false);
+        for k in 0..count {
             let axis = k - dropped;
-            match taken {
-                Taken::Range { start: 0, step: 1, count }
-                    if count == self.top.axes[axis].extent => {}
+            let extent = self.top.axes[axis].extent;
+            match taken(k, extent)? {
+                Taken::Range { start: 0, step: 1, count } if count == extent => {}
                 Taken::Digit(digit) => {
                     let position = self.top.pattern(axis).position(digit);
                     self.top.offset += self.top.axes[axis].stride * position as isize;
@@ -184,6 +182,7 @@ impl AddressMap {
                     self.top.take_range(axis, start, step, count)?
                 }
                 Taken::List(list, ends) => {
+                    lists = true;
                     let listed = self.top.axis_map(axis).list_of_ends(list, ends)?;
                     self.top.replace(axis, listed);
                 }
@@ -195,17 +194,25 @@ impl AddressMap {
         if self.top.axes.iter().any(|axis| axis.extent == 0) {
             return Ok(Layout::empty(&self.shape()).into());
         }
-        Ok(self.settled())
+        self.settle();
+        Ok(self)
     }
 
-    fn select_of_empty(self, taken: &[Taken<'_>]) -> Result<Self> {
+    fn take_of_empty<'t>(
+        self,
+        count: usize,
+        taken: &mut dyn FnMut(usize, usize) -> Result<Taken<'t>>,
+    ) -> Result<Self> {
         let mut extents: Vec<usize> = Vec::with_capacity(self.rank());
         for (k, axis) in self.top.axes.iter().enumerate() {
-            match taken.get(k) {
-                None => extents.push(axis.extent),
-                Some(Taken::Digit(_)) => {}
-                Some(Taken::Range { count, .. }) => extents.push(*count),
-                Some(Taken::List(list, _)) => extents.push(list.len()),
+            if k >= count {
+                extents.push(axis.extent);
+                continue;
+            }
+            match taken(k, axis.extent)? {
+                Taken::Digit(_) => {}
+                Taken::Range { count, .. } => extents.push(count),
+                Taken::List(list, _) => extents.push(list.len()),
             }
         }
         Self::row_major(extents)
