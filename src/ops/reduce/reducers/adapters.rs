@@ -40,6 +40,11 @@ macro_rules! delegate {
         }
 
         #[inline]
+        fn is_final(&$self, state: &Self::State) -> bool {
+            $inner.is_final(state)
+        }
+
+        #[inline]
         fn takes(&$self, x: $T) -> bool {
             $inner.takes(x)
         }
@@ -243,6 +248,11 @@ macro_rules! selecting {
                     Taken::Some(state) => self.0.undefined(state),
                     Taken::None(_) => (self.0.empty().is_none() && !$lone).then_some(Undefined::Empty),
                 }
+            }
+
+            #[inline]
+            fn is_final(&self, state: &Self::State) -> bool {
+                matches!(state, Taken::Some(state) if self.0.is_final(state))
             }
 
             #[inline]

@@ -74,6 +74,11 @@ impl<T: Copy, R: Reducer<T>> Reducer<T> for Maybe<R> {
     }
 
     #[inline]
+    fn is_final(&self, state: &Self::State) -> bool {
+        state.as_ref().is_some_and(|state| self.0.is_final(state))
+    }
+
+    #[inline]
     fn takes(&self, x: T) -> bool {
         self.0.takes(x)
     }

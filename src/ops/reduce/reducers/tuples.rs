@@ -47,6 +47,10 @@ macro_rules! tuples {
                 None$(.or_else(|| self.$k.undefined(&state.$k)))*
             }
 
+            fn is_final(&self, state: &Self::State) -> bool {
+                true $(&& self.$k.is_final(&state.$k))*
+            }
+
             fn takes(&self, x: T) -> bool {
                 false $(|| self.$k.takes(x))*
             }

@@ -2,7 +2,7 @@
 
 use crate::support::{in_pools, pool};
 use lensor::prelude::*;
-use lensor::reduce::Reducer;
+use lensor::reduce::{Maybe, Min, Or, Reducer};
 use lensor::storage::{BlockMemory, Chunked};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -59,6 +59,37 @@ fn what_follows_a_final_state_is_passed_over() {
         assert_eq!(in_pools(|| bools.view().transpose([1, 0])?.any(0).to_vec()), expected);
         assert!(!in_pools(|| bools.view().select((0,))?.any(..).item()));
     }
+}
+
+/// A reducer made of others is done when they are.
+#[test]
+fn wrapped_reducers_pass_over_what_theirs_do() {
+    const WIDTH: usize = 1 << 14;
+    let t = Tensor::from_index([3, WIDTH], |index| if index[1] == index[0] * 600 { -1 } else { 1 });
+    let (t, count) = (t.unwrap(), AtomicUsize::new(0));
+    let any = || AnyNegative(&count);
+    let few = |asked: usize| {
+        let all = count.swap(0, Relaxed);
+        assert!(all <= asked * 3 * 2048, "{all}");
+    };
+    let whether = |found: bool| if found { 1 } else { 0 };
+    pool(1).install(|| {
+        assert_eq!(t.fold(1, any()).map(whether).to_vec().unwrap(), [1; 3]);
+        few(1);
+        assert_eq!(t.fold(1, Maybe(any())).to_vec().unwrap(), [Some(true); 3]);
+        few(1);
+        assert_eq!(t.fold(1, Or::new(any(), false)).to_vec().unwrap(), [true; 3]);
+        few(1);
+        assert_eq!(t.fold(1, (any(), any())).to_vec().unwrap(), [(true, true); 3]);
+        few(2);
+        // One goes on.
+        assert_eq!(t.fold(1, (any(), Min)).to_vec().unwrap(), [(true, -1); 3]);
+        count.store(0, Relaxed);
+        let later = Tensor::from_index([3, WIDTH], |index| index[1] > 100).unwrap();
+        assert_eq!(t.fold(1, any()).filter(&later).to_vec().unwrap(), [false, true, true]);
+        // All of the first row is asked for.
+        assert!(count.load(Relaxed) <= WIDTH + 2 * 2048);
+    });
 }
 
 /// Leaves of blocks are kept, or taken at once, as blocks end: what ended a result before is forgotten either way.
