@@ -98,8 +98,9 @@ pub trait Blocks: Send + Sync {
         let _ = next;
     }
 
-    /// Elements as a block, as `Some(elements.into())` makes of any that are `'static`. Where this is `None`, views that turn,
-    /// list or exchange axes have no blocks when they are joined or padded. [`Chunked`](super::Chunked) has it.
+    /// Elements as a block, however many they are, as `Some(elements.into())` makes of any that are `'static`. Where this is
+    /// `None`, as it is asked with none first, views that turn, list or exchange axes have no blocks when they are joined or
+    /// padded, nor have parts whose blocks do not meet. [`Chunked`](super::Chunked) has it.
     fn share(&self, elements: Vec<Self::Elem>) -> Option<Block<'_, Self::Elem>> {
         let _ = elements;
         None

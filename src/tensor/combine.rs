@@ -44,10 +44,12 @@ impl<'a, S: Reader> IntoTensor for &'a Tensor<S> {
 /// Shapes `(.., a, ..)`, `(.., b, ..)` and so on become `(.., a + b + .., ..)`; the other extents are
 /// the same for all. Tensors of different storage are first made of one type, by [`Tensor::erase`].
 /// [`Tensor::split`] takes the result apart. Where all are storages in blocks, under views each of whose axes steps along
-/// one of the storage, and none is empty, the result is in blocks: in theirs where those are of one extent and meet,
-/// otherwise in copies, made as blocks are loaded, of what the views have of each, cut where blocks of other parts end. It
-/// has no blocks where a list comes back to those of its storage often, a view repeats elements along a new axis, blocks
-/// of different parts have very different extents, or more than 2^20 of unequal length lie along an axis.
+/// one of the storage that no other does, and none is empty, the result is in blocks: in theirs where those are of one
+/// extent and meet, otherwise in copies, made as blocks are loaded, of what the views have of each, cut where blocks of
+/// other parts end. Copies are made only where storage does not hold the blocks of a whole index of the first axis, and
+/// has [`Blocks::share`](crate::storage::Blocks::share); where they would be small or mostly empty, as of long steps, of
+/// lists that come back to blocks often or of blocks of very different extents, or more than 2^16 along an axis, the
+/// result has no blocks, and is read line by line.
 /// It is sparse if all parts are: tensors in row-major order, whole or rows of such, or all transposed alike, with one
 /// fill value, which is a number, `bool` or `char`. A sparse part in another order is first evaluated by
 /// [`Lazy::eval_sparse`](crate::Lazy::eval_sparse). Follows NumPy's `concatenate`.

@@ -17,8 +17,8 @@ use std::ops::Range;
 /// Copies nothing.
 ///
 /// Extent `n` becomes `before + n + after`. Elements are read in runs, and the border is filled in as it is read. Of
-/// storage in blocks the result is in blocks under the views of which [`concat()`](super::concat) is, with others for the
-/// border. It is not sparse: a sparse tensor is assigned to a part of a
+/// storage in blocks the result is in blocks where [`concat()`](super::concat) of several such views is, but for views without
+/// some axis of the storage, with others for the border. It is not sparse: a sparse tensor is assigned to a part of a
 /// [`Tensor::sparse`] instead, or [`Tensor::to_sparse`] reads all elements. Follows NumPy's `pad` with mode `constant`.
 ///
 /// # Errors

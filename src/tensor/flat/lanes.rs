@@ -8,6 +8,9 @@ use crate::storage::MOST_STARTS;
 use smallvec::SmallVec;
 use std::ops::Range;
 
+/// Most blocks along an axis for which it is found where they begin.
+const MOST_BLOCKS: usize = 1 << 16;
+
 /// Where blocks begin along each axis of a view.
 pub(super) type Cuts = SmallVec<[Vec<usize>; 4]>;
 
@@ -47,7 +50,8 @@ impl Lanes {
         let (mut base, mut weights) = (PerAxis::new(), PerAxis::new());
         for &extent in &whole.extents {
             weight = weight.checked_div(extent)?;
-            base.push(rest.checked_div(weight)?);
+            let low = rest.checked_div(weight).filter(|low| *low < extent)?;
+            base.push(low);
             rest %= weight;
             weights.push(weight);
         }
@@ -145,6 +149,9 @@ impl Lanes {
 
     fn cuts_along(&self, lane: &Lane, extent: usize, whole: &Sides) -> Option<Vec<usize>> {
         let (axis, side) = (lane.axis, whole.block[lane.axis]);
+        if extent.div_ceil(side) > MOST_BLOCKS {
+            return None;
+        }
         let most = whole.counts[axis].saturating_add(extent.div_ceil(side)).saturating_mul(2);
         let (mut cuts, mut at, mut last) = (Vec::new(), 0, None);
         for _ in 0..=MOST_STARTS {
@@ -156,7 +163,7 @@ impl Lanes {
             let begin =
                 cuts.last().copied().filter(|begin| last == Some(block) && at - begin < side);
             if begin.is_none() {
-                if cuts.len() >= most.min(MOST_STARTS) {
+                if cuts.len() >= most.min(MOST_BLOCKS) {
                     return None;
                 }
                 push(&mut cuts, at).ok()?;

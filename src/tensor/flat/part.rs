@@ -40,7 +40,21 @@ impl Part {
         let axes = cuts.iter().zip(&lanes.extents);
         let block: PerAxis = axes.map(|(cuts, &extent)| longest(cuts, extent)).collect();
         let sides = sides_of(cuts, &lanes.extents, &block)?;
-        Some(Self { sides, whole, lanes, arranged: true })
+        let part = Self { sides, whole, lanes, arranged: true };
+        (part.is_worthwhile() && !part.holds_lines(blocks.budget())).then_some(part)
+    }
+
+    /// Whether blocks are not so small, or so empty, that to copy each takes longer than to read lines.
+    fn is_worthwhile(&self) -> bool {
+        let Sides { counts, block_len, len, .. } = &self.sides;
+        let copied = self.whole.block_len.max(*block_len);
+        copied.saturating_mul(product(counts)) / MOST_COPIED <= *len
+    }
+
+    /// Whether so many blocks are those of a whole index of the first axis: lines of the view are then read where they lie
+    /// in the blocks that are held, none of which is loaded again for the next line.
+    fn holds_lines(&self, budget: usize) -> bool {
+        product(self.sides.counts.get(1..).unwrap_or_default()) <= budget
     }
 
     /// The same with blocks that begin where they do along axes of the view, or more often.
@@ -79,7 +93,7 @@ impl Part {
             weight *= whole.block[axis];
         }
         let Some(last) = index.len().checked_sub(1) else {
-            return list(from.iter().copied().take(1));
+            return list(from.iter().copied().skip(origin).take(1));
         };
         let (mut outer, columns) = (Cuts::new(), sides.range(last, index[last]));
         for (axis, &digit) in index[..last].iter().enumerate() {
@@ -134,11 +148,18 @@ fn starts_of(whole: &Sides, axis: usize, low: usize, count: usize) -> Option<Opt
     Some(Some(Starts::new(list, count).ok()?.with_skipped(skipped)))
 }
 
-/// Where blocks of one part begin along an axis, those of all may begin at most so many times as often.
+/// Blocks of all parts begin along an axis at most so many times as often as those of the part with the most.
 const MOST_CUT: usize = 4;
 
-/// Blocks have at most so many times the elements of the view, those beyond their ends included.
-const MOST_COPIED: usize = 64;
+/// Blocks of a view, and those of storage that they are copied from, have at most so many times its elements.
+const MOST_COPIED: usize = 32;
+
+/// Blocks of all parts up to which it pays to find where they begin.
+const MOST_CUTS: usize = 1 << 18;
+
+fn product(counts: &[usize]) -> usize {
+    counts.iter().fold(1, |all, &count| all.saturating_mul(count))
+}
 
 /// Gives parts that follow one another along an axis blocks that meet: those of each end where those of another do.
 /// Changes nothing if a part has no blocks, or if that would be many more, or mostly empty.
@@ -150,9 +171,19 @@ pub(in crate::tensor) fn align<S: Reader>(flats: &mut [Flat<S>], axis: usize) {
 
 fn aligned<S: Reader>(flats: &[Flat<S>], axis: usize) -> Option<Vec<Part>> {
     let mut all: Vec<Cuts> = try_with_capacity(flats.len()).ok()?;
+    let (mut blocks, mut held) = (0_usize, true);
     for flat in flats {
         let part = flat.part.as_deref()?;
-        flat.storage.blocks()?.share(Vec::new())?;
+        let below = flat.storage.blocks()?;
+        below.share(Vec::new())?;
+        held = held && part.holds_lines(below.budget());
+        blocks = blocks.saturating_add(product(&part.sides.counts));
+    }
+    if held || blocks > MOST_CUTS {
+        return None;
+    }
+    for flat in flats {
+        let part = flat.part.as_deref()?;
         all.push(part.lanes.cuts(&part.whole)?);
     }
     let mut block = PerAxis::new();
@@ -180,9 +211,7 @@ fn aligned<S: Reader>(flats: &[Flat<S>], axis: usize) -> Option<Vec<Part>> {
     let mut parts = try_with_capacity(flats.len()).ok()?;
     for (flat, cuts) in flats.iter().zip(all) {
         let part = flat.part.as_ref()?.cut(cuts, &block)?;
-        let Sides { counts, block_len, len, .. } = &part.sides;
-        let copied = counts.iter().fold(*block_len, |all, &count| all.saturating_mul(count));
-        if part.arranged && copied / MOST_COPIED > *len {
+        if part.arranged && !part.is_worthwhile() {
             return None;
         }
         parts.push(part);
@@ -208,7 +237,8 @@ impl<S: Reader> Blocks for Flat<S> {
         let Some(from) = block.as_slice().filter(|_| part.arranged) else { return Ok(block) };
         block.check(part.whole.block_len, first)?;
         let elements = part.arrange(index, &own, from).map_err(|e| StorageError::new(first, e))?;
-        blocks.share(elements).ok_or_else(none)
+        let shared = blocks.share(elements);
+        shared.ok_or_else(|| StorageError::new(first, "the storage shares no block".to_string()))
     }
 
     /// None of blocks that are copied each time.
