@@ -3,7 +3,7 @@
 use super::Stop;
 use super::filled::Filled;
 use super::inner::{Fill, as_slots, written};
-use super::slots::fill_row;
+use super::slots::fill_bound_row;
 use crate::error::{Error, Result};
 use crate::memory::{list, try_with_capacity};
 use std::mem::MaybeUninit;
@@ -79,7 +79,7 @@ impl<T: Copy> Room<'_, T> {
     ///
     /// [`Stop::Fault`], and [`Error::OutOfSpan`] if there is no room for them.
     pub(crate) fn extend_from(&mut self, cursor: &dyn Fill<T>, count: usize) -> Result<(), Stop> {
-        if fill_row(cursor, self.next(count)?, false)? {
+        if fill_bound_row(cursor, self.next(count)?, false)? {
             return Err(Stop::Fault);
         }
         *self.count += count;

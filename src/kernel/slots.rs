@@ -244,7 +244,7 @@ impl<'a, T: Copy> Slots<'a, T> {
     ///
     /// [`Stop::Fault`], and [`Error::OutOfSpan`] if there are fewer slots.
     pub(crate) fn extend_from(&mut self, cursor: &dyn Fill<T>, count: usize) -> Result<(), Stop> {
-        self.next(count, |slots, stream| match fill_row(cursor, slots, stream)? {
+        self.next(count, |slots, stream| match fill_bound_row(cursor, slots, stream)? {
             true => Err(Stop::Fault),
             false => Ok(()),
         })
@@ -262,7 +262,9 @@ impl<'a, T: Copy> Slots<'a, T> {
     ) -> Result<()> {
         let columns = rows.first().map_or(0, |row| row.len());
         // Of rows that are read as they are none has a fault.
-        self.next(columns, |slots, stream| fill_row(&Zipped { rows, f }, slots, stream).map(drop))
+        self.next(columns, |slots, stream| {
+            fill_bound_row(&Zipped { rows, f }, slots, stream).map(drop)
+        })
     }
 
     /// Makes sure that no slot is left.
@@ -286,7 +288,7 @@ pub(super) fn unwritten(len: usize) -> Error {
 }
 
 /// Evaluates the row that a cursor is bound to into slots, and returns whether an element has a fault.
-pub(super) fn fill_row<T>(
+pub(super) fn fill_bound_row<T>(
     cursor: &(impl Fill<T> + ?Sized),
     slots: &mut [MaybeUninit<T>],
     stream: bool,
