@@ -17,6 +17,15 @@ pub(crate) fn advance(digits: &mut [usize], below: impl Fn(usize) -> usize) -> O
     Some(axis)
 }
 
+/// Row-major strides.
+pub(crate) fn weights(sides: &[usize]) -> PerAxis {
+    let mut weights = PerAxis::from_elem(1, sides.len());
+    for axis in (1..sides.len()).rev() {
+        weights[axis - 1] = weights[axis].saturating_mul(sides[axis]);
+    }
+    weights
+}
+
 /// Where blocks begin along an axis, if not at multiples of their extent: parts whose last blocks are short and follow
 /// one another, a border around blocks, or a part of storage that begins within a block. Clones share the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -209,6 +218,33 @@ impl Sides {
         axes.fold(0, |address, (axis, &digit)| {
             address * self.extents[axis] + self.range(axis, digit).start
         })
+    }
+
+    /// Where the elements of the block of an index begin; below 0, it wraps.
+    pub(crate) fn origin(&self, index: &[usize]) -> PerAxis {
+        let axes = index.iter().enumerate();
+        let origin = |(axis, &number): (usize, &usize)| {
+            self.range(axis, number).start.wrapping_sub(self.skipped(axis, number))
+        };
+        axes.map(origin).collect()
+    }
+
+    /// The axis of which `far` steps of this stride are no more than its extent; `weights` are those of the extents.
+    pub(crate) fn axis_of(&self, weights: &[usize], stride: usize, far: usize) -> Option<usize> {
+        (0..weights.len()).find(|&axis| {
+            stride.is_multiple_of(weights[axis])
+                && (stride / weights[axis]).saturating_mul(far) < self.extents[axis]
+        })
+    }
+
+    /// The index of an address, if it is not beyond the last; `weights` are those of the extents.
+    pub(crate) fn digits(&self, weights: &[usize], address: usize) -> Option<PerAxis> {
+        let (mut rest, mut digits) = (address, PerAxis::new());
+        for (&weight, &extent) in weights.iter().zip(&self.extents) {
+            digits.push(rest.checked_div(weight).filter(|digit| *digit < extent)?);
+            rest %= weight;
+        }
+        Some(digits)
     }
 
     /// Block and place in it of an address, and how many addresses follow in the same line of the block.

@@ -85,15 +85,15 @@ impl<R: Reader> Concat<R> {
         Ok(Self { parts, ends, rows, joint: None, entries, before })
     }
 
-    /// The same as storage of these extents, of which `axis` has that of one part after the other: in blocks, if all
+    /// Makes it storage of these extents, of which `axis` has that of one part after the other: in blocks, if all
     /// parts have blocks of one extent that meet where parts do.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
-    pub(crate) fn in_blocks(self, extents: &[usize], axis: usize) -> Result<Self, Error> {
-        let joint = Joint::new(&self.parts, extents, axis)?.map(Box::new);
-        Ok(Self { joint, ..self })
+    pub(crate) fn join_blocks(&mut self, extents: &[usize], axis: usize) -> Result<(), Error> {
+        self.joint = Joint::new(&self.parts, extents, axis)?.map(Box::new);
+        Ok(())
     }
 
     /// The parts.
@@ -101,8 +101,9 @@ impl<R: Reader> Concat<R> {
         self.parts
     }
 
-    pub(crate) fn parts(&self) -> &[R] {
-        &self.parts
+    /// The parts, none of which may come to another length.
+    pub(crate) fn parts_mut(&mut self) -> &mut [R] {
+        &mut self.parts
     }
 
     /// Elements of all parts in a row.

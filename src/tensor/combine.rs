@@ -189,14 +189,12 @@ fn combined<S: Reader>(
     }
     let stored: Shape = order.iter().map(|&k| shape[k]).collect();
     let along = order.iter().position(|&k| k == axis).unwrap_or(0);
-    let joint = Concat::of_rows(parts, rows)?.in_blocks(&stored, along)?;
-    let in_blocks = |part: &Flat<S>| part.blocks().is_some();
-    if joint.blocks().is_some() || !joint.parts().iter().all(in_blocks) {
-        return Ok(joint);
+    let mut joint = Concat::of_rows(parts, rows)?;
+    joint.join_blocks(&stored, along)?;
+    if joint.blocks().is_none() && align(joint.parts_mut(), along) {
+        joint.join_blocks(&stored, along)?;
     }
-    let mut parts = joint.into_parts();
-    align(&mut parts, along);
-    Concat::of_rows(parts, rows)?.in_blocks(&stored, along)
+    Ok(joint)
 }
 
 /// Axes in the order in which storage has them, the one whose indexes are farthest apart first.

@@ -67,18 +67,14 @@ fn sides_of(layout: &Layout, grid: &Grid) -> Result<Option<Vec<Side>>> {
     for (number, axis) in layout.axes().enumerate().filter(|(_, axis)| axis.stride != 0) {
         let reach = axis.stride as i128 * axis.last_position() as i128;
         lowest += reach.min(0);
-        let (stride, reach) = (axis.stride.unsigned_abs(), reach.unsigned_abs());
-        let fits = |side: &usize| {
-            let weight = weights[*side];
-            stride.is_multiple_of(weight) && reach / (weight as u128) < extents[*side] as u128
-        };
-        let Some(side) = (0..weights.len()).find(fits) else { return Ok(None) };
+        let (stride, far) = (axis.stride.unsigned_abs(), axis.last_position());
+        let Some(side) = grid.sides.axis_of(&weights, stride, far) else { return Ok(None) };
         push(&mut sides[side].runs, Run { number, step: stride / weights[side], axis })?;
     }
-    let mut rest = usize::try_from(lowest).unwrap_or_default();
-    for (side, (weight, extent)) in sides.iter_mut().zip(weights.iter().zip(extents)) {
-        side.low = rest / weight;
-        rest %= weight;
+    let lowest = usize::try_from(lowest).unwrap_or_default();
+    let Some(digits) = grid.sides.digits(&weights, lowest) else { return Ok(None) };
+    for ((side, low), extent) in sides.iter_mut().zip(digits).zip(extents) {
+        side.low = low;
         let high = side.runs.iter().fold(side.low, |high, run| high.saturating_add(run.reach()));
         if high >= *extent {
             return Ok(None);

@@ -66,7 +66,7 @@ impl<'a, T: Copy + Send + Sync> LeafCursor<'a, T> {
             return Ok(());
         };
         let block = load(blocks, grid, &index).map_err(failed)?;
-        let mut within = area.within(&grid.origin(&index), &grid.sides.block);
+        let mut within = area.within(&grid.sides.origin(&index), &grid.sides.block);
         self.memory = match block {
             Block::Borrowed(elements) => Memory::Borrowed(elements),
             Block::Shared(elements) => Memory::Block(elements, grid.sides.block_len),

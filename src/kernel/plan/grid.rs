@@ -1,7 +1,7 @@
 //! Storage in blocks, as numbers: where the elements of an operand lie among blocks.
 
 use super::{BOX, Loop, Nest, Reach};
-use crate::grid::{PerAxis, Sides, Starts};
+use crate::grid::{PerAxis, Sides, Starts, weights};
 use crate::kernel::threads;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -20,15 +20,6 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Where the elements of the block of an index begin; below 0, it wraps.
-    pub(crate) fn origin(&self, index: &[usize]) -> PerAxis {
-        let digits = index.iter().enumerate();
-        let origin = |(axis, &number): (usize, &usize)| {
-            self.sides.range(axis, number).start.wrapping_sub(self.sides.skipped(axis, number))
-        };
-        digits.map(origin).collect()
-    }
-
     /// Distances of neighbours along each axis, in elements.
     pub(crate) fn weights(&self) -> PerAxis {
         weights(&self.sides.extents)
@@ -88,15 +79,6 @@ impl Grid {
     }
 }
 
-/// Row-major strides.
-fn weights(sides: &[usize]) -> PerAxis {
-    let mut weights = PerAxis::from_elem(1, sides.len());
-    for axis in (1..sides.len()).rev() {
-        weights[axis - 1] = weights[axis].saturating_mul(sides[axis]);
-    }
-    weights
-}
-
 /// A loop of a nest as steps along one axis of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lane {
@@ -146,24 +128,11 @@ impl Area {
             let ends = [reach.low, reach.high].map(|end| step.stride as i128 * end as i128);
             address += ends[0].min(ends[1]);
             let stride = step.stride.unsigned_abs();
-            let axis = (0..weights.len()).find(|&axis| {
-                let weight = weights[axis];
-                let far = (stride / weight).saturating_mul(reach.high - reach.low);
-                stride.is_multiple_of(weight) && far < grid.sides.extents[axis]
-            })?;
+            let axis = grid.sides.axis_of(&weights, stride, reach.high - reach.low)?;
             let step = (stride / weights[axis]) as isize * step.stride.signum();
             lanes.push(Some(Lane { axis, step, reach }));
         }
-        let mut rest = usize::try_from(address).ok()?;
-        let mut low = PerAxis::new();
-        for (axis, weight) in weights.iter().enumerate() {
-            let digit = rest / weight;
-            rest %= weight;
-            if digit >= grid.sides.extents[axis] {
-                return None;
-            }
-            low.push(digit);
-        }
+        let low = grid.sides.digits(&weights, usize::try_from(address).ok()?)?;
         let mut high = low.clone();
         for lane in lanes.iter().flatten() {
             let Lane { axis, step, reach } = *lane;

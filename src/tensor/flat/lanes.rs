@@ -1,7 +1,7 @@
 //! The axes of a view as steps along axes of storage, and where they come to other blocks.
 
 use crate::error::Result;
-use crate::grid::{PerAxis, Sides, Starts};
+use crate::grid::{PerAxis, Sides, Starts, weights};
 use crate::map::{AddressMap, Pattern};
 use crate::memory::{list, push};
 use crate::storage::MOST_STARTS;
@@ -46,29 +46,17 @@ impl Lanes {
             return None;
         }
         let top = map.top();
-        let (mut rest, mut weight) = (top.offset(), whole.len);
-        let (mut base, mut weights) = (PerAxis::new(), PerAxis::new());
-        for &extent in &whole.extents {
-            weight = weight.checked_div(extent)?;
-            let low = rest.checked_div(weight).filter(|low| *low < extent)?;
-            base.push(low);
-            rest %= weight;
-            weights.push(weight);
-        }
+        let weights = weights(&whole.extents);
+        let base = whole.digits(&weights, top.offset())?;
         let mut lanes = SmallVec::<[Option<Lane>; 4]>::new();
         for own in top.axes() {
             if own.extent == 1 {
                 lanes.push(None);
                 continue;
             }
-            let far = own.last_position();
-            let (axis, step) = weights.iter().enumerate().find_map(|(axis, &weight)| {
-                let step = own.stride.unsigned_abs() / weight;
-                let along = step > 0
-                    && own.stride.unsigned_abs().is_multiple_of(weight)
-                    && step.saturating_mul(far) < whole.extents[axis];
-                along.then_some((axis, step as isize * own.stride.signum()))
-            })?;
+            let (far, stride) = (own.last_position(), own.stride.unsigned_abs());
+            let axis = whole.axis_of(&weights, stride, far).filter(|_| stride > 0)?;
+            let step = (stride / weights[axis]) as isize * own.stride.signum();
             let lane = Lane { axis, step, pattern: own.pattern };
             let end = base[axis].checked_add_signed(step * far as isize)?;
             let taken = lanes.iter().flatten().any(|other| other.axis == axis);

@@ -3,7 +3,7 @@
 use super::Flat;
 use super::lanes::{Cuts, Lanes, longest, sides_of};
 use crate::error::{Result, StorageError};
-use crate::grid::{PerAxis, Sides, Starts, advance, sides_tell};
+use crate::grid::{PerAxis, Sides, Starts, advance, sides_tell, weights};
 use crate::map::AddressMap;
 use crate::memory::{append, list, resize, try_with_capacity};
 use crate::storage::{Block, BlockIndex, Blocks, MOST_STARTS, Reader};
@@ -83,15 +83,11 @@ impl Part {
     /// The elements of a block in the order of the view, from those of the block of the whole that has them.
     fn arrange<T: Copy>(&self, index: &[usize], own: &[usize], from: &[T]) -> Result<Vec<T>> {
         let (whole, sides) = (&self.whole, &self.sides);
-        let (mut weights, mut weight, mut origin) = (whole.block.clone(), 1, 0_usize);
-        for axis in (0..own.len()).rev() {
-            let start = whole.range(axis, own[axis]).start;
-            let inside = self.lanes.base[axis].wrapping_sub(start);
-            let place = inside.wrapping_add(whole.skipped(axis, own[axis]));
-            origin = origin.wrapping_add(place.wrapping_mul(weight));
-            weights[axis] = weight;
-            weight *= whole.block[axis];
-        }
+        let weights = weights(&whole.block);
+        let away = self.lanes.base.iter().zip(whole.origin(own)).zip(&weights);
+        let origin = away.fold(0_usize, |sum, ((digit, origin), &weight)| {
+            sum.wrapping_add(digit.wrapping_sub(origin).wrapping_mul(weight))
+        });
         let Some(last) = index.len().checked_sub(1) else {
             return list(from.iter().copied().skip(origin).take(1));
         };
@@ -162,11 +158,11 @@ fn product(counts: &[usize]) -> usize {
 }
 
 /// Gives parts that follow one another along an axis blocks that meet: those of each end where those of another do.
-/// Changes nothing if a part has no blocks, or if that would be many more, or mostly empty.
-pub(in crate::tensor) fn align<S: Reader>(flats: &mut [Flat<S>], axis: usize) {
-    if let Some(parts) = aligned(flats, axis) {
-        flats.iter_mut().zip(parts).for_each(|(flat, part)| flat.part = Some(Box::new(part)));
-    }
+/// Changes nothing, and says so, if a part has no blocks, or if that would be many more, or mostly empty.
+pub(in crate::tensor) fn align<S: Reader>(flats: &mut [Flat<S>], axis: usize) -> bool {
+    let Some(parts) = aligned(flats, axis) else { return false };
+    flats.iter_mut().zip(parts).for_each(|(flat, part)| flat.part = Some(Box::new(part)));
+    true
 }
 
 fn aligned<S: Reader>(flats: &[Flat<S>], axis: usize) -> Option<Vec<Part>> {

@@ -292,17 +292,23 @@ impl Reader for Probe {
     }
 }
 
+/// Storage one block of which fails.
+pub(super) fn failing() -> Tensor<Chunked<Probe>> {
+    let blocks = Probe::new([20, 30], [8, 16], Some([1, 0]));
+    tensor(Chunked::new(blocks).unwrap().with_blocks(1))
+}
+
+/// Index and address of an error of storage.
+pub(super) fn index(error: Error) -> (Vec<usize>, usize) {
+    match error {
+        Error::Storage { index, source } => (index.unwrap_or_default(), source.address),
+        other => panic!("{other}"),
+    }
+}
+
 /// Blocks that fail: the first index in row-major order, and the address in what was joined or padded.
 #[test]
 fn failing_blocks_are_named_in_the_whole() {
-    let failing = || {
-        let blocks = Probe::new([20, 30], [8, 16], Some([1, 0]));
-        tensor(Chunked::new(blocks).unwrap().with_blocks(1))
-    };
-    let index = |error: Error| match error {
-        Error::Storage { index, source } => (index.unwrap_or_default(), source.address),
-        other => panic!("{other}"),
-    };
     let (a, b) = (failing(), failing());
     let joined = concat(1, [&a, &b]).unwrap();
     assert_eq!(index(joined.eval().unwrap_err()), (vec![8, 0], 8 * 60));

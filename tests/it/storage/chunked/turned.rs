@@ -1,9 +1,8 @@
 //! Joined and padded views of storage in blocks that turn, exchange, rotate or list its axes: they have blocks of their
 //! own, cut from those of the storage.
 
-use super::joined::{InBlocks, Probe, agree, both};
+use super::joined::{InBlocks, Probe, agree, both, failing, index};
 use super::laws::Op;
-use super::tensor;
 use crate::support::pool;
 use lensor::prelude::*;
 use lensor::storage::{Block, BlockIndex, BlockMemory, Blocks, Chunked};
@@ -199,14 +198,6 @@ fn blocks_follow_the_view() {
 /// Errors name elements of the view, and blocks to come are told as those of the storage.
 #[test]
 fn errors_and_blocks_ahead_are_those_of_the_view() {
-    let failing = || {
-        let blocks = Probe::new([20, 30], [8, 16], Some([1, 0]));
-        tensor(Chunked::new(blocks).unwrap().with_blocks(1))
-    };
-    let index = |error: Error| match error {
-        Error::Storage { index, source } => (index.unwrap_or_default(), source.address),
-        other => panic!("{other}"),
-    };
     let (a, b) = (failing(), failing());
     let view = |t: &Tensor<Chunked<Probe>>| t.clone().flip(0).unwrap();
     let joined = concat(0, [view(&a), view(&b)]).unwrap();
