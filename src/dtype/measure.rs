@@ -14,6 +14,9 @@ pub trait Measure: Copy + Send + Sync {
     /// What statistics are given in: the type itself for floats, `f64` for others.
     type Float: Real + Sortable;
 
+    /// What leaves every sum as it is: 0, of floats -0.0.
+    const NEUTRAL: Self;
+
     /// The nearest `f64`.
     fn to_f64(self) -> f64;
 
@@ -25,10 +28,11 @@ pub trait Measure: Copy + Send + Sync {
 }
 
 macro_rules! measures {
-    ($($(#[$cfg:meta])? $type:ty => $float:ty, $to:expr, $of:expr, $truth:expr;)*) => { $(
+    ($($(#[$cfg:meta])? $type:ty => $float:ty, $neutral:expr, $to:expr, $of:expr, $truth:expr;)*) => { $(
         $(#[$cfg])?
         impl Measure for $type {
             type Float = $float;
+            const NEUTRAL: Self = $neutral;
 
             #[inline(always)]
             fn to_f64(self) -> f64 {
@@ -50,14 +54,14 @@ macro_rules! measures {
 
 macro_rules! integers {
     ($($type:ty)*) => {
-        measures! { $($type => f64, |x| x as f64, |x| x, |x| x != 0;)* }
+        measures! { $($type => f64, 0, |x| x as f64, |x| x, |x| x != 0;)* }
     };
 }
 integers!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 measures! {
-    bool => f64, |x| if x { 1.0 } else { 0.0 }, |x| x, |x| x;
-    f32 => f32, f64::from, |x| x as f32, |x| x != 0.0;
-    f64 => f64, |x| x, |x| x, |x| x != 0.0;
-    #[cfg(feature = "half")] half::f16 => half::f16, half::f16::to_f64, <f64 as super::Cast<half::f16>>::cast_unchecked, |x| x != half::f16::ZERO;
-    #[cfg(feature = "half")] half::bf16 => half::bf16, half::bf16::to_f64, <f64 as super::Cast<half::bf16>>::cast_unchecked, |x| x != half::bf16::ZERO;
+    bool => f64, false, |x| if x { 1.0 } else { 0.0 }, |x| x, |x| x;
+    f32 => f32, -0.0, f64::from, |x| x as f32, |x| x != 0.0;
+    f64 => f64, -0.0, |x| x, |x| x, |x| x != 0.0;
+    #[cfg(feature = "half")] half::f16 => half::f16, half::f16::NEG_ZERO, half::f16::to_f64, <f64 as super::Cast<half::f16>>::cast_unchecked, |x| x != half::f16::ZERO;
+    #[cfg(feature = "half")] half::bf16 => half::bf16, half::bf16::NEG_ZERO, half::bf16::to_f64, <f64 as super::Cast<half::bf16>>::cast_unchecked, |x| x != half::bf16::ZERO;
 }

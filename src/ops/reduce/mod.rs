@@ -46,6 +46,8 @@ mod tree;
 
 pub use axes::{Axes, IntoAxes};
 pub use modes::{Accumulate, AxisOrder, Modes};
+#[doc(hidden)]
+pub use reducer::Padding;
 pub use reducer::{Reducer, Undefined, VisitReducer};
 pub use reducers::*;
 pub(crate) use reduces::reduces;

@@ -18,6 +18,26 @@ pub trait VisitReducer<T: Copy, Out> {
     fn visit<R: Reducer<T, Out = Out>>(self, reducer: &R) -> Self::Result;
 }
 
+/// What may stand where an element is left out, so that no branch depends on what counts: it changes no state but for the
+/// number of elements, which [`Reducer::unpad`] mends.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub enum Padding<T> {
+    /// Nothing that is known.
+    None,
+    /// This element.
+    Value(T),
+    /// Any element that counts, once more.
+    Repeated,
+}
+
+impl<T> Padding<T> {
+    /// Whether there is any.
+    pub(super) const fn is_some(&self) -> bool {
+        !matches!(self, Self::None)
+    }
+}
+
 /// The pieces of a fold: how to begin, take one more element, join two parts, and end.
 ///
 /// Two types and four methods make a reducer, and with it come any axes, masks, segments, windows, scans,
@@ -91,6 +111,9 @@ pub trait Reducer<T: Copy>: Send + Sync {
     /// for four reducers and more.
     #[doc(hidden)]
     const SEVERAL: bool = false;
+    /// What may stand where an element is left out.
+    #[doc(hidden)]
+    const PADDING: Padding<T> = Padding::None;
 
     /// The state of no elements; `None` if there is no result then, as for a maximum.
     fn empty(&self) -> Option<Self::State>;
@@ -144,6 +167,11 @@ pub trait Reducer<T: Copy>: Send + Sync {
     fn takes(&self, _x: T) -> bool {
         true
     }
+
+    /// Takes so many elements of [`Self::PADDING`] out of a state again.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn unpad(&self, _state: &mut Self::State, _count: usize) {}
 
     /// Whether a state is that of no elements, as all were left out. Asked where there is a value for that.
     fn is_of_none(&self, _state: &Self::State) -> bool {

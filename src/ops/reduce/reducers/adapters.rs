@@ -1,8 +1,8 @@
 //! Reducers made of others: of some elements only, or with one more step at the end.
 
 use super::super::reducer::{step_columns, step_run};
-use super::super::{Reducer, Undefined};
-use super::taken::{FEW, fold_taken, keep};
+use super::super::{Padding, Reducer, Undefined};
+use super::taken::{FEW, Taken, fold_columns_taken, fold_taken};
 use crate::dtype::Cast;
 
 /// The methods of a reducer of elements `T` that are those of another one with the same states: all but `finish`,
@@ -52,6 +52,11 @@ macro_rules! delegate {
         #[inline]
         fn is_of_none(&$self, state: &Self::State) -> bool {
             $inner.is_of_none(state)
+        }
+
+        #[inline(always)]
+        fn unpad(&$self, state: &mut Self::State, count: usize) {
+            $inner.unpad(state, count);
         }
 
         #[inline(always)]
@@ -125,6 +130,7 @@ impl<T: Copy, U: Copy + Send + Sync, R: Reducer<T>, F: Fn(R::Out) -> U + Send + 
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
     const EXACT: bool = R::EXACT;
     const BESIDE: bool = R::BESIDE;
+    const PADDING: Padding<T> = R::PADDING;
     const POSITIONS: bool = R::POSITIONS;
     const MOVES: bool = R::MOVES;
 
@@ -159,6 +165,7 @@ impl<T: Copy + Send + Sync, R: Reducer<T, Out: Cast<T>>> Reducer<T> for SameType
     const ASSOCIATIVE: bool = R::ASSOCIATIVE;
     const EXACT: bool = R::EXACT;
     const BESIDE: bool = R::BESIDE;
+    const PADDING: Padding<T> = R::PADDING;
     const POSITIONS: bool = R::POSITIONS;
     const MOVES: bool = R::MOVES;
     const SEVERAL: bool = R::SEVERAL;
@@ -189,19 +196,6 @@ pub struct Filtered<R>(pub R);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SkipNan<R>(pub R);
 
-/// The state of the elements that were taken, or of one that was not while none was.
-#[derive(Debug, Clone)]
-pub enum Taken<S> {
-    /// Of those that were taken.
-    Some(S),
-    /// Of the first, which was skipped.
-    None(S),
-}
-
-/// Rows and columns of which the elements that count are brought together at a time.
-const ROWS: usize = 64;
-const COLUMNS: usize = 16;
-
 /// Rows that are stepped through.
 const FEW_ROWS: usize = 8;
 
@@ -214,6 +208,7 @@ macro_rules! selecting {
             type Out = R::Out;
             const COMMUTATIVE: bool = R::COMMUTATIVE;
             const ASSOCIATIVE: bool = R::ASSOCIATIVE;
+            const EXACT: bool = R::EXACT;
             const POSITIONS: bool = R::POSITIONS;
             const MOVES: bool = R::MOVES;
 
@@ -278,8 +273,7 @@ macro_rules! selecting {
             #[inline(always)]
             fn first_at(&self, x: $item, position: usize) -> Self::State {
                 let (x, counts) = $take(x);
-                let state = self.0.first_at(x, position);
-                if counts { Taken::Some(state) } else { Taken::None(state) }
+                Taken::of(self.0.first_at(x, position), counts)
             }
 
             #[inline(always)]
@@ -301,8 +295,7 @@ macro_rules! selecting {
 
             fn repeat(&self, x: $item, position: usize, count: usize) -> Self::State {
                 let (x, counts) = $take(x);
-                let state = self.0.repeat(x, position, count);
-                if counts { Taken::Some(state) } else { Taken::None(state) }
+                Taken::of(self.0.repeat(x, position, count), counts)
             }
 
             fn step_copies(&self, state: &mut Self::State, x: $item, position: usize, count: usize) {
@@ -323,41 +316,12 @@ macro_rules! selecting {
                 taken.map_or_else(|| self.first_at(run[0], position), Taken::Some)
             }
 
-            /// As the default, the elements that count of some columns and rows at a time.
             #[inline(always)]
             fn fold_columns(&self, rows: &[&[$item]], position: usize, states: &mut Vec<Self::State>) {
                 if R::POSITIONS || rows.len() <= FEW_ROWS {
                     return step_columns(self, rows, position, states);
                 }
-                states.clear();
-                states.extend(rows[0].iter().map(|&x| self.first_at(x, position)));
-                let (Some(&first), rows) = (rows[0].first(), &rows[1..]) else { return };
-                let height = rows.len().min(ROWS);
-                let mut taken = vec![$take(first).0; height * COLUMNS.min(states.len())];
-                for rows in rows.chunks(ROWS) {
-                    for (k, states) in states.chunks_mut(COLUMNS).enumerate() {
-                        let mut counts = [0; COLUMNS];
-                        for row in rows {
-                            let columns = &row[k * COLUMNS..][..states.len()];
-                            let places = taken.chunks_exact_mut(height).zip(&mut counts);
-                            for (&x, (taken, count)) in columns.iter().zip(places) {
-                                *count = keep($take(x), taken, *count);
-                            }
-                        }
-                        let columns = taken.chunks_exact(height).zip(counts);
-                        for (state, (taken, count)) in states.iter_mut().zip(columns) {
-                            let Some((&x, rest)) = taken[..count].split_first() else { continue };
-                            match state {
-                                Taken::Some(state) => self.0.step(state, x),
-                                Taken::None(_) => *state = Taken::Some(self.0.first(x)),
-                            }
-                            let Taken::Some(state) = state else { continue };
-                            for &x in rest {
-                                self.0.step(state, x);
-                            }
-                        }
-                    }
-                }
+                fold_columns_taken(&self.0, rows, states, $take);
             }
         }
     };

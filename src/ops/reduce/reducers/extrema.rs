@@ -1,7 +1,7 @@
 //! Smallest and largest elements, and where they are.
 
 use super::super::reducer::step_columns;
-use super::super::{Reducer, Undefined};
+use super::super::{Padding, Reducer, Undefined};
 use super::adapters::delegate;
 use super::distances::FEW;
 use super::lanes::{Apart, LANES, apart, in_any_order, in_columns, in_pairs, in_registers};
@@ -37,6 +37,7 @@ macro_rules! extremum {
             type State = T;
             type Out = T;
             const EXACT: bool = T::EXACT;
+            const PADDING: Padding<T> = Padding::Repeated;
 
             fn empty(&self) -> Option<T> {
                 None
@@ -79,6 +80,7 @@ impl<T: Order + Arithmetic> Reducer<T> for PeakToPeak {
     type State = (T, T);
     type Out = T;
     const EXACT: bool = T::EXACT;
+    const PADDING: Padding<T> = Padding::Repeated;
 
     delegate!(T, self => (Min, Max));
 
@@ -343,10 +345,9 @@ mod tests {
             let (mut all, mut each) = (Vec::new(), Vec::new());
             reducer.fold_columns(rows, 5, &mut all);
             step_columns(reducer, rows, 5, &mut each);
-            let [all, each] = [all, each].map(|states| {
-                states.into_iter().map(|x| (bits(x.value), x.position)).collect::<Vec<_>>()
-            });
-            assert_eq!(all, each, "{} rows of {}", rows.len(), rows[0].len());
+            let [all, each] =
+                [all, each].map(|states| states.into_iter().map(|x| (bits(x.value), x.position)));
+            assert!(all.eq(each), "{} rows of {}", rows.len(), rows[0].len());
         }
         for (height, width) in [(1, 3), (2, 70), (6, 33), (9, 40), (64, 5), (256, 3), (300, 3)] {
             let data: Vec<T> = (0..height * width).map(element).collect();
@@ -394,7 +395,6 @@ mod tests {
         holds(&numbers.map(i32::from), |x| x as u128);
         holds(&numbers.map(i64::from), |x| x as u128);
         holds(&numbers.map(i128::from), |x| x as u128);
-        holds(&[false, false, true], |x| x.into());
-        holds(&[false], |x| x.into());
+        [&[false, false, true][..], &[false]].map(|few| holds(few, |x| x.into()));
     }
 }

@@ -1,6 +1,6 @@
 //! Means.
 
-use super::super::{Reducer, VisitReducer};
+use super::super::{Padding, Reducer, VisitReducer};
 use super::lanes::{few, in_columns, in_lanes, in_lanes_beside};
 use crate::dtype::Measure;
 
@@ -19,6 +19,12 @@ impl<T: Measure> Reducer<T> for Mean {
     type State = Total;
     type Out = T::Float;
     const BESIDE: bool = true;
+    const PADDING: Padding<T> = Padding::Value(T::NEUTRAL);
+
+    #[inline(always)]
+    fn unpad(&self, state: &mut Total, count: usize) {
+        state.count -= count as f64;
+    }
 
     fn empty(&self) -> Option<Total> {
         None

@@ -31,7 +31,6 @@ pub use tuples::Separate;
 /// interface.
 #[doc(hidden)]
 pub mod states {
-    pub use super::adapters::Taken;
     pub use super::by_element::{ProductOf, SumOf};
     pub use super::extrema::Found;
     pub use super::means::Total;
@@ -39,4 +38,5 @@ pub mod states {
     pub use super::norms::{Exponentials, Squares};
     pub use super::products::CheckedProduct;
     pub use super::sums::Compensated;
+    pub use super::taken::Taken;
 }

@@ -1,6 +1,6 @@
 //! Sums and products; whether, and how many, elements are true.
 
-use super::super::Reducer;
+use super::super::{Padding, Reducer};
 use super::by_element::{ProductOf, SumOf};
 use super::lanes::{
     Apart, LANES, all, any, apart, few, in_columns, in_lanes, in_lanes_beside, in_registers,
@@ -105,6 +105,8 @@ macro_rules! monoid {
             }
 
             $(
+                const PADDING: Padding<$element> = Padding::Repeated;
+
                 #[inline(always)]
                 fn is_final(&self, state: &$total) -> bool {
                     *state == $last

@@ -18,6 +18,8 @@ fn bits<S: Reader<Elem = f64>>(t: &Tensor<S>, axes: &[usize]) -> Vec<u64> {
         t.norm(axes).eval().map(Tensor::into_storage),
         t.nan_sum(axes).eval().map(Tensor::into_storage),
         t.sum(axes).filter(mask()).eval().map(Tensor::into_storage),
+        t.mean(axes).filter(mask()).or(7.0).eval().map(Tensor::into_storage),
+        t.var(axes).filter(mask()).eval().map(Tensor::into_storage),
         (t * 0.3 + 1.0).sum(axes).eval().map(Tensor::into_storage),
         t.covariance(t * t, axes).eval().map(Tensor::into_storage),
     ];

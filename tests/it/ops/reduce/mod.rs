@@ -5,6 +5,7 @@ mod agree;
 mod bits;
 mod copies;
 mod ended;
+mod masked;
 mod modes;
 mod moments;
 mod short;
