@@ -362,9 +362,7 @@ pub enum Error {
         extent: usize,
     },
     /// An axis that is fixed where rows of their own lengths are needed.
-    #[error(
-        "axis {axis} is fixed: only rows of an axis whose rows differ in length are picked from one by one"
-    )]
+    #[error("axis {axis} is fixed, where one whose rows may differ in length is needed")]
     FixedAxis {
         /// The axis.
         axis: usize,
@@ -1237,11 +1235,11 @@ fn densified(stored: usize, dense: usize) -> String {
     match stored {
         0 => format!(
             "nothing is stored, and {dense} dense elements would be computed: `to_sparse(fill)` keeps those that differ \
-             from `fill`, `eval` or `densely` asks for all"
+             from `fill`, `densely` or, instead of `eval_sparse`, `eval` asks for all"
         ),
         _ => format!(
             "{stored} stored entries would become {dense} dense elements: keep to entries by `zip_stored`, or ask for \
-             that by `eval` or `densely`"
+             that by `densely` or, instead of `eval_sparse`, `eval`"
         ),
     }
 }

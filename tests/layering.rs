@@ -450,7 +450,7 @@ const FEW: [&str; 26] = [
 ];
 
 /// What allocates all the same, and why it may: file, what stands there, reason.
-const ALLOCATES: [(&str, &str, &str); 74] = [
+const ALLOCATES: [(&str, &str, &str); 75] = [
     ("cost", "", "counts, for tests"),
     ("error.rs", "Arc::from(source", "an error of somebody's storage"),
     ("error/gufunc.rs", "Arc::from(error", "an error of somebody's function"),
@@ -458,6 +458,7 @@ const ALLOCATES: [(&str, &str, &str); 74] = [
     ("expr/arrays.rs", "map(count).collect()", "operands"),
     ("expr/node.rs", "next.collect()", "at most 64 boxes"),
     ("expr/boxes.rs", "ranges.iter()", "axes"),
+    ("expr/eval/one_tile/tables.rs", "", "operands, and tables for one tile"),
     ("expr/boxes.rs", "vec![", "axes, and a number for each of large boxes"),
     ("expr/update.rs", "next.collect()", "at most 64 boxes"),
     ("gufunc/arguments.rs", "named", "a text"),

@@ -18,6 +18,7 @@ use crate::shape::{Align, Shape};
 use crate::storage::Writer;
 use crate::tensor::Tensor;
 use in_order::{assign_without_plan, elements_without_plan, in_order, located};
+use one_tile::tabled_tile;
 use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
@@ -288,7 +289,7 @@ fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
             .is_some_and(|(stride, pattern)| stride == 1 && matches!(pattern, map::Pattern::Linear))
 }
 
-/// Plans and runs `source`, which reads the leaves of `e`.
+/// Runs `source`, which reads the leaves of `e`: as one tile, or by a plan.
 #[inline(never)]
 pub(super) fn run<T: Copy + Send + Sync>(
     source: &dyn Source<T>,
@@ -298,6 +299,11 @@ pub(super) fn run<T: Copy + Send + Sync>(
     out: Output<'_, T>,
     blocking: Blocking,
 ) -> Result<Option<Filled>, Stop> {
+    let (mut out, mut done) = (Some(out), None);
+    tabled_tile(e, map, &mut |tile| {
+        done = out.take().map(|out| kernel::evaluate_tile(source, tile, out));
+    });
+    let Some(out) = out else { return done.unwrap_or(Ok(())).map(|()| None) };
     let prepared = Prepared::new(e, shape, map);
     let stages = prepared.stages();
     kernel::evaluate(source, &prepared.shape, &prepared.operands(&stages), blocking, out)

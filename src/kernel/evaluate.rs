@@ -199,6 +199,19 @@ pub(crate) fn evaluate<T: Send>(
     evaluate_plan(source, &plan, operands, [injective, true], out)
 }
 
+/// Evaluates one tile by this thread, without a plan.
+///
+/// # Errors
+///
+/// As [`evaluate`].
+pub(crate) fn evaluate_tile<T>(
+    source: &dyn Source<T>,
+    tile: &Tile<'_>,
+    out: Output<'_, T>,
+) -> Result<(), Stop> {
+    source.open().fill(tile, &mut out.dest(tile)?)
+}
+
 /// Evaluates a plan whose output is `injective` or not, and `tells` storage of the boxes to come, or leaves that to others.
 #[inline(never)]
 pub(super) fn evaluate_plan<T: Send>(
@@ -301,7 +314,7 @@ impl<T: Send> Running<'_, '_, T> {
             // another if there is more than one: `task` is finite only where the output was found injective, by
             // `evaluate` or `Storing::boxes`, neither nests nor the halves or boxes of one share an index, and sources
             // that load a box leave operand 0 alone. Within a task one destination is alive at a time.
-            #[allow(unsafe_code, reason = "the one call that makes a destination")]
+            #[allow(unsafe_code, reason = "the one call that shares an output")]
             let mut dest = unsafe { self.target.dest(tile, self.stream) };
             tiles.fill(tile, &mut dest)
         })

@@ -25,7 +25,9 @@ mod walk;
 
 pub(crate) use common::Intersection;
 pub use evaluate::Local;
-pub(crate) use evaluate::{AHEAD, Source, TileSource, evaluate, fill_row, fill_tile};
+pub(crate) use evaluate::{
+    AHEAD, Source, TileSource, evaluate, evaluate_tile, fill_row, fill_tile,
+};
 pub(crate) use fill::{
     COMPONENT_SLOTS, Components, copy, fill_chunks, fill_halves, fill_parts, fill_slots,
 };

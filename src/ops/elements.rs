@@ -2,20 +2,21 @@
 
 use crate::error::{Error, Result};
 use crate::expr::{
-    BadBlock, Boxes, Rows, TRANSPOSED, box_shape, erased, lies_transposed, selectors,
+    BadBlock, Boxes, Rows, TRANSPOSED, box_shape, erased, lies_transposed, row_major, selectors,
 };
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::Range;
 
 impl<S: Reader> Tensor<S> {
-    /// The elements in row-major order of the view, one by one. After the first few they are read thousands at a
-    /// time, of storage in blocks up to 16 MiB, of a transposed view 2^18; where that fails each is read by itself, so that
-    /// an error stands for the element that has it.
+    /// The elements in row-major order of the view, one by one: where they lie, if they lie so in memory. Otherwise,
+    /// after the first few, they are read thousands at a time, of storage in blocks up to 16 MiB, of a transposed view 2^18;
+    /// where that fails each is read by itself, so that an error stands for the element that has it.
     ///
     /// ```
     /// use lensor::Tensor;
@@ -28,18 +29,10 @@ impl<S: Reader> Tensor<S> {
     pub fn try_iter(&self) -> Elements<'_, S> {
         let (shape, count) = (self.shape(), self.shape().count().unwrap_or(0));
         let boxes = Boxes::new(shape.clone(), at_once(self, &shape));
-        let singles = 0..FEW.min(count);
-        Elements {
-            tensor: self,
-            shape,
-            boxes,
-            singles,
-            bad: None,
-            block: Vec::new(),
-            taken: 0,
-            read: 0,
-            count,
-        }
+        let near = row_major(self);
+        let (read, singles) = if near.is_some() { (count, 0..0) } else { (0, 0..FEW.min(count)) };
+        let block = Cow::Borrowed(near.unwrap_or_default());
+        Elements { tensor: self, shape, boxes, singles, bad: None, block, taken: 0, read, count }
     }
 }
 
@@ -76,7 +69,7 @@ pub struct Elements<'a, S: Reader> {
     singles: Range<usize>,
     /// The block that one of these was in last that could not be read.
     bad: Option<BadBlock>,
-    block: Vec<S::Elem>,
+    block: Cow<'a, [S::Elem]>,
     /// How many elements of the block are done.
     taken: usize,
     /// How many elements the blocks so far have.
@@ -122,7 +115,7 @@ impl<S: Reader> Elements<'_, S> {
             let part = self.tensor.view().select(selectors(&ranges));
             match part.and_then(|part| part.eval()) {
                 Ok(block) => {
-                    (self.block, self.taken) = (block.into_storage(), done);
+                    (self.block, self.taken) = (Cow::Owned(block.into_storage()), done);
                     if let Some(&element) = self.block.get(done) {
                         self.taken += 1;
                         return Some(Ok(element));
@@ -146,6 +139,22 @@ impl<S: Reader> Iterator for Elements<'_, S> {
             return Some(Ok(element));
         }
         self.advance()
+    }
+
+    /// Block by block: a loop that may leave for the next one at each element keeps what it sums up in memory.
+    fn fold<B, F: FnMut(B, Self::Item) -> B>(mut self, init: B, mut f: F) -> B {
+        let mut all = init;
+        loop {
+            if self.singles.is_empty() {
+                let rest = self.block.get(self.taken..).unwrap_or_default();
+                all = rest.iter().fold(all, |all, &element| f(all, Ok(element)));
+                self.taken = self.block.len();
+            }
+            match self.advance() {
+                Some(next) => all = f(all, next),
+                None => return all,
+            }
+        }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

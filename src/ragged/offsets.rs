@@ -157,10 +157,9 @@ impl Offsets {
         short.push(0);
         for length in lengths {
             let before = end;
-            end = end
-                .checked_add(length)
-                .filter(|&end| isize::try_from(end).is_ok())
-                .ok_or_else(|| Error::ShapeOverflow { shape: vec![before, length] })?;
+            end = end.checked_add(length).filter(|&end| isize::try_from(end).is_ok()).ok_or_else(
+                || Error::ShapeOverflow { shape: vec![before.saturating_add(length)] },
+            )?;
             match u32::try_from(end) {
                 Ok(end) => push(&mut short, end)?,
                 Err(_) => {

@@ -42,7 +42,8 @@ macro_rules! ragged_views {
             /// # Ok::<(), lensor::Error>(())
             /// ```
             slice(axis: usize, range: impl Into<$crate::Select>) => |shown| shown.selected_of(axis, axis, &range.into());
-            /// Of the indexes that a range visits, those that each row has. (Elements are kept within bounds by `clamp`.)
+            /// Of the indexes that a range visits, those that each row has; an integer, a list or a mask is taken as by
+            /// [`Self::select`]. (Elements are kept within bounds by `clamp`.)
             ///
             /// # Errors
             ///

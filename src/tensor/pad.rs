@@ -157,14 +157,19 @@ impl<S: Reader> Padded<S> {
     }
 
     /// Row-major position within the border, if `address` lies there.
-    fn inside(&self, address: usize) -> Option<usize> {
-        let mut index = self.shape.unravel(address);
-        for ((digit, before), &extent) in
-            index.iter_mut().zip(&self.before).zip(self.inner_shape.iter())
-        {
-            *digit = digit.checked_sub(*before).filter(|&digit| digit < extent)?;
+    fn inside(&self, mut address: usize) -> Option<usize> {
+        let (mut position, mut scale) = (0, 1);
+        let axes = self.shape.iter().zip(&self.before).zip(self.inner_shape.iter());
+        for ((&extent, before), &inner) in axes.rev() {
+            let digit = (address % extent.max(1)).checked_sub(*before)?;
+            if digit >= inner {
+                return None;
+            }
+            address /= extent.max(1);
+            position += digit * scale;
+            scale *= inner;
         }
-        Some(self.inner_shape.ravel(&index))
+        Some(position)
     }
 
     /// Reads a block: the element at `address(k)` to slot `k`.
@@ -220,26 +225,26 @@ impl<S: Reader> Reader for Padded<S> {
         let (mut address, mut rest) = (start, out);
         while !rest.is_empty() {
             check_address(address, self.len)?;
-            let (first, along) = (address - address % self.row, address % self.row);
-            let inner = || self.inside(first + self.within.start);
-            let inside = (!self.within.is_empty()).then(inner).flatten();
-            let (end, inner) = match inside {
-                Some(_) if along < self.within.start => (self.within.start, None),
-                Some(inner) if along < self.within.end => {
-                    (self.within.end, Some(inner + (along - self.within.start)))
+            let mut along = address % self.row;
+            let inner = || self.inside(address - along + self.within.start);
+            let inner = (!self.within.is_empty()).then(inner).flatten();
+            let within = inner.map_or(0..0, |_| self.within.clone());
+            // A row is border, what is inside, and border again.
+            for (end, inside) in [(within.start, None), (within.end, inner), (self.row, None)] {
+                let count = rest.len().min(end.saturating_sub(along));
+                let (now, later) = std::mem::take(&mut rest).split_at_mut(count);
+                match inside {
+                    Some(first) if count > 0 => {
+                        let position = first + (along - within.start);
+                        self.inner.read_run(position, 1, now).map_err(|error| {
+                            let steps = error.address.wrapping_sub(position);
+                            error.at(address.wrapping_add(steps))
+                        })?;
+                    }
+                    _ => now.fill(self.value),
                 }
-                _ => (self.row, None),
-            };
-            let count = rest.len().min(end - along);
-            let (now, later) = rest.split_at_mut(count);
-            match inner {
-                Some(position) => self.inner.read_run(position, 1, now).map_err(|error| {
-                    let steps = error.address.wrapping_sub(position);
-                    error.at(address.wrapping_add(steps))
-                })?,
-                None => now.fill(self.value),
+                (address, along, rest) = (address + count, along + count, later);
             }
-            (address, rest) = (address + count, later);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What tests of many modules share. The model of views is `model`, readings that are compared with it `views`.
 
-use lensor::{Error, Reader, Result, StorageError};
+use lensor::storage::FromFn;
+use lensor::{Error, Expr, Lazy, Reader, Result, StorageError, Tensor};
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -28,6 +29,22 @@ pub(crate) fn in_pools<T: Send + PartialEq + Debug>(f: impl Fn() -> Result<T> + 
         assert!(pool(threads).install(&f).unwrap() == first, "{threads} threads differ");
     }
     first
+}
+
+/// The elements of an expression, by a plan, however few there are: zeros that are not memory are added.
+pub(crate) fn planned<E: Expr<Elem = i64>>(e: &Lazy<E>) -> Vec<i64> {
+    let shape = e.shape().unwrap();
+    let zeros = FromFn::new(shape.count().unwrap(), |_| 0_i64);
+    (e + Tensor::new(shape, zeros).unwrap()).to_vec().unwrap()
+}
+
+/// The elements of an expression that goes to each second column of memory.
+pub(crate) fn spread<E: Expr<Elem = i64>>(e: &Lazy<E>) -> Vec<i64> {
+    let shape = e.shape().unwrap();
+    let mut room = vec![0; 2 * shape.count().unwrap()];
+    let all = Tensor::new([shape.count().unwrap(), 2], &mut room[..]).unwrap();
+    e.assign_to(&mut all.select((.., 1)).unwrap().reshape(shape).unwrap()).unwrap();
+    room.into_iter().skip(1).step_by(2).collect()
 }
 
 /// The name by which this binary runs a test of a module alone: `test_name(module_path!(), "test")`.

@@ -2,6 +2,8 @@
 
 mod tables;
 
+pub(super) use tables::tabled_tile;
+
 use super::UNPLANNED_ELEMENTS;
 use crate::expr::node::Tree;
 use crate::expr::{Access, defers};
@@ -35,7 +37,7 @@ pub(in crate::expr) fn one_tile(
         [] => Some([1, 1]),
         [columns] => Some([1, columns.extent]),
         [rows, columns] => Some([rows.extent, columns.extent]),
-        _ if near => return tables::tile(e, map, fill),
+        _ if near => return tabled_tile(e, map, fill),
         _ => None,
     };
     let mut places: PerOperand<Place<'_>> = PerOperand::new();
@@ -62,7 +64,7 @@ pub(in crate::expr) fn one_tile(
             [1, count]
         }
         Some(sides) if linear && !far => sides,
-        _ => return tables::tile(e, map, fill),
+        _ => return tabled_tile(e, map, fill),
     };
     fill(&Tile { rows, columns, dense: rows > 1 && columns < 64, places: &places });
     true

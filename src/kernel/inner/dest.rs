@@ -1,6 +1,6 @@
 //! Outputs and the parts of them that tiles write.
 
-use super::{RowsMut, as_slots, out_of_span, slots};
+use super::{RowsMut, as_slots, out_of_span, slots, span};
 use crate::error::Result;
 use crate::kernel::plan::Nest;
 use crate::kernel::{Filled, Place, Tile, simd};
@@ -26,6 +26,19 @@ impl<'a, T> Output<'a, T> {
     pub(crate) fn held(elements: &'a mut [T]) -> Self {
         Self { slots: slots(elements), held: true }
     }
+
+    /// The part that is one tile's, if that is all that is written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfSpan`](crate::Error::OutOfSpan) if it does not lie in the output.
+    pub(crate) fn dest<'t>(self, tile: &Tile<'t>) -> Result<Dest<'t, T>>
+    where
+        'a: 't,
+    {
+        check_span(span(&tile.places[0], tile.rows, tile.columns), self.slots.len())?;
+        Ok(Dest::new(self.slots.as_mut_ptr(), self.held, tile, false))
+    }
 }
 
 /// The whole output of an evaluation, shared by its tasks.
@@ -47,9 +60,7 @@ impl<'a, T> Target<'a, T> {
 
     /// Refuses a nest that writes an address which does not lie in the output.
     pub(crate) fn check(&self, nest: &Nest, tables: &[Cow<'_, [usize]>]) -> Result<()> {
-        let (low, high) = nest.span(0, tables);
-        let lies_inside = low >= 0 && high < self.len as i128;
-        if lies_inside { Ok(()) } else { Err(out_of_span(low, high, self.len)) }
+        check_span(nest.span(0, tables), self.len)
     }
 
     /// The proof for all slots, as the caller has had so many written, each once.
@@ -80,19 +91,17 @@ impl<'a, T> Target<'a, T> {
     /// The tile is one of a nest that [`Self::check`] has passed, and no other destination that is alive, in this thread
     /// or another, shares an element with it.
     pub(crate) unsafe fn dest<'t>(&'t self, tile: &Tile<'t>, stream: bool) -> Dest<'t, T> {
-        Dest {
-            pointer: self.pointer,
-            place: tile.places[0],
-            rows: tile.rows,
-            columns: tile.columns,
-            stream,
-            held: self.held,
-            memory: PhantomData,
-        }
+        Dest::new(self.pointer, self.held, tile, stream)
     }
 }
 
-/// The part of an output that is one tile's. All its addresses lie in the memory, as the contract of `Target::dest` says.
+/// Refuses addresses, from the lowest to the highest, of which some do not lie in an output of this length.
+fn check_span((low, high): (i128, i128), len: usize) -> Result<()> {
+    if low >= 0 && high < len as i128 { Ok(()) } else { Err(out_of_span(low, high, len)) }
+}
+
+/// The part of an output that is one tile's. All its addresses lie in the memory, and no other destination that is alive has
+/// one of them: `Output::dest` checks the first and takes the whole output, the contract of `Target::dest` says both.
 #[derive(Debug)]
 pub struct Dest<'a, T> {
     pointer: *mut MaybeUninit<T>,
@@ -102,6 +111,13 @@ pub struct Dest<'a, T> {
     pub(super) stream: bool,
     held: bool,
     memory: PhantomData<&'a mut [MaybeUninit<T>]>,
+}
+
+impl<'a, T> Dest<'a, T> {
+    fn new(pointer: *mut MaybeUninit<T>, held: bool, tile: &Tile<'a>, stream: bool) -> Self {
+        let (place, rows, columns) = (tile.places[0], tile.rows, tile.columns);
+        Self { pointer, place, rows, columns, stream, held, memory: PhantomData }
+    }
 }
 
 impl<T: Copy> Dest<'_, T> {
@@ -126,7 +142,7 @@ impl<T: Copy> Dest<'_, T> {
             return None;
         }
         let base = self.place.base.wrapping_add(self.place.rows.at(0));
-        // SAFETY: all addresses of the tile lie in the memory, see `Target::dest`; the rows do not
+        // SAFETY: all addresses of the tile lie in the memory, see `Dest`; the rows do not
         // overlap, as their distance is at least their length.
         let pointer = unsafe { self.pointer.offset(base) };
         Some(RowsMut {
@@ -160,7 +176,7 @@ impl<T: Copy> Dest<'_, T> {
         }
         for row in 0..self.rows {
             for column in 0..self.columns {
-                // SAFETY: all addresses of the tile lie in the memory, see `Target::dest`, which holds
+                // SAFETY: all addresses of the tile lie in the memory, see `Dest`, which holds
                 // elements everywhere: it was made by `Output::held`.
                 block.push(unsafe {
                     (*self.pointer.offset(self.place.at(row, column))).assume_init()
@@ -189,7 +205,7 @@ impl<T: Copy> Dest<'_, T> {
             let from = &block[row * stride..][..columns];
             let base = self.place.base.wrapping_add(self.place.rows.at(row));
             for (column, value) in from.iter().enumerate() {
-                // SAFETY: all addresses of the tile lie in the memory, see `Target::dest`, and this
+                // SAFETY: all addresses of the tile lie in the memory, see `Dest`, and this
                 // destination is the only one alive that holds them.
                 unsafe {
                     *self.pointer.offset(base.wrapping_add(self.place.columns.at(column))) = *value

@@ -139,8 +139,8 @@ fn nothing_turns_dense_silently() {
     fails(
         (&a + &dense).eval_sparse(),
         Error::WouldDensify { stored: 2, dense: 6 },
-        "2 stored entries would become 6 dense elements: keep to entries by `zip_stored`, or ask for that by `eval` \
-         or `densely`",
+        "2 stored entries would become 6 dense elements: keep to entries by `zip_stored`, or ask for that by \
+         `densely` or, instead of `eval_sparse`, `eval`",
     );
     assert_eq!((&a + &dense).eval().unwrap().storage(), &[1, 11, 1, 1, 41, 1]);
     let nowhere = zip_stored((&dense, 2), 0, |(a, b)| a * b).eval_sparse();
@@ -149,7 +149,7 @@ fn nothing_turns_dense_silently() {
         dense.view().lazy().eval_sparse(),
         Error::WouldDensify { stored: 0, dense: 6 },
         "nothing is stored, and 6 dense elements would be computed: `to_sparse(fill)` keeps those that differ from \
-         `fill`, `eval` or `densely` asks for all",
+         `fill`, `densely` or, instead of `eval_sparse`, `eval` asks for all",
     );
     // What is joined of sparse tensors of several fill values is not sparse, but has their entries.
     let b = vector(6, 1, &[1, 4], &[10, 40]);
@@ -157,8 +157,8 @@ fn nothing_turns_dense_silently() {
     fails(
         joined.view().lazy().eval_sparse(),
         Error::WouldDensify { stored: 4, dense: 12 },
-        "4 stored entries would become 12 dense elements: keep to entries by `zip_stored`, or ask for that by `eval` \
-         or `densely`",
+        "4 stored entries would become 12 dense elements: keep to entries by `zip_stored`, or ask for that by \
+         `densely` or, instead of `eval_sparse`, `eval`",
     );
     let error = (&joined * 2).eval_sparse().unwrap_err();
     assert_eq!(error, Error::WouldDensify { stored: 4, dense: 12 });

@@ -1,6 +1,6 @@
 //! Many axes of a few indexes each: what loops that are merged compute is what single elements are.
 
-use crate::support::Random;
+use crate::support::{Random, planned, spread};
 use lensor::lanes::SortOrder::Ascending;
 use lensor::prelude::*;
 
@@ -56,9 +56,14 @@ fn merged_loops_compute_what_elements_are() {
         out.assign(view).unwrap();
         assert_eq!(out.storage(), copy.storage(), "{seed}");
         assert_eq!(view.to_vec().unwrap(), elements(view), "{seed}");
+        assert_eq!(planned(&view.clone().lazy()), elements(view), "{seed}");
+        assert_eq!(spread(&view.clone().lazy()), elements(view), "{seed}");
         let least = view.clone().min(axis).keepdims();
         let apart = (view - least).to_vec().unwrap();
-        let flipped = (view + view.clone().flip(axis).unwrap()).to_vec().unwrap();
+        let flipped = view + view.clone().flip(axis).unwrap();
+        let by_plan = planned(&flipped);
+        let flipped = flipped.to_vec().unwrap();
+        assert_eq!(flipped, by_plan, "{seed}");
         for (number, index) in view.shape().indexes().unwrap().enumerate() {
             let mut other = index.clone();
             other[axis] = view.shape()[axis] - 1 - index[axis];

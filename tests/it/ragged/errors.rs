@@ -288,7 +288,7 @@ fn axes_that_cannot_cross() {
 #[test]
 fn what_fixed_axes_and_the_first_lack() {
     let picks = Ragged::from_nested(vec![0_usize]).unwrap();
-    let text = "axis 0 is fixed: only rows of an axis whose rows differ in length are picked from one by one";
+    let text = "axis 0 is fixed, where one whose rows may differ in length is needed";
     fails(rows().take(0, &picks), Error::FixedAxis { axis: 0 }, text);
     fails(
         rows().keep(0, Ragged::from_nested(vec![true; 3]).unwrap()),

@@ -185,6 +185,10 @@ fn lengths_of_rows() {
     assert_eq!(fixed.offsets(1).unwrap_err(), Error::FixedAxis { axis: 1 });
     assert_eq!(form.lengths(0).unwrap_err(), Error::FixedAxis { axis: 0 });
     assert_eq!(form.lengths(3).unwrap_err(), Error::Axis { axis: 3, rank: 3 });
+    for lengths in [[usize::MAX, 2], [1, usize::MAX]] {
+        let refused = Offsets::from_lengths(lengths).unwrap_err();
+        assert_eq!(refused, Error::ShapeOverflow { shape: vec![usize::MAX] });
+    }
 }
 
 /// The tables that a form tells of make rows again.

@@ -1,5 +1,6 @@
 //! Every kind of storage under any views, one law each.
 
+use crate::support::{planned, spread};
 use crate::views::{Plain, Slots, reads_as, under};
 use lensor::arbitrary::{Chain, Viewed};
 use lensor::storage::{
@@ -17,6 +18,8 @@ fn holds<S: Reader<Elem = i64>>(chain: &Chain, storage: S, data: &[i64]) -> bool
     let memory = Tensor::from_vec(model.shape.clone(), model.data.clone()).unwrap();
     let doubled: Vec<i64> = model.data.iter().map(|x| x.wrapping_add(*x)).collect();
     reads_as(&t, &model, |x| x)
+        && planned(&(&t + &memory)) == doubled
+        && spread(&(&t + &memory)) == doubled
         && (&t + &memory).to_vec().unwrap() == doubled
         && (&memory + &t).to_vec().unwrap() == doubled
         && (&t + &t).to_vec().unwrap() == doubled

@@ -1,10 +1,12 @@
-//! Operands that are listed or rotated, or have more than two axes: rows and columns of the tile follow tables.
+//! Operands that are listed or rotated, or have more than two axes, and outputs that are parts of memory: rows and columns of
+//! the tile follow strides or tables.
 
 use crate::expr::Access;
+use crate::expr::eval::UNPLANNED_ELEMENTS;
 use crate::expr::node::Tree;
-use crate::kernel::{PerOperand, Place, Steps, Tile};
-use crate::map::{AddressMap, Layout, Pattern};
-use smallvec::SmallVec;
+use crate::kernel::{LARGE_BYTES, PerOperand, Place, Steps, Tile};
+use crate::map::{AddressMap, Axis, Layout, Pattern};
+use smallvec::smallvec;
 use std::borrow::Cow;
 
 /// Most rows of several axes, which are listed one by one.
@@ -12,93 +14,154 @@ const MOST_ROWS: usize = 64;
 /// Most elements where columns are rotated: the two runs of each row are copied at once by a plan.
 const MOST_ROTATED: usize = 512;
 
-/// Addresses along one side of the tile.
+/// Addresses of an operand along one side of the tile.
 struct Side<'a> {
     stride: isize,
     table: Option<Cow<'a, [usize]>>,
 }
 
-impl Side<'_> {
-    const REPEATED: Self = Self { stride: 0, table: None };
+impl<'a> Side<'a> {
+    fn strided(stride: isize) -> Self {
+        Self { stride, table: None }
+    }
+
+    /// Along an axis of this extent, counted from the last one: all at one place if the operand lacks or repeats that.
+    fn of(layout: &'a Layout, back: usize, extent: usize) -> Self {
+        let axes = layout.plain_axes();
+        let own = axes.len().checked_sub(back + 1).filter(|&axis| axes[axis].extent == extent);
+        let Some(axis) = own else { return Self::strided(0) };
+        let pattern = layout.pattern(axis);
+        let table = match pattern {
+            Pattern::Linear => None,
+            Pattern::Listed(list) => Some(Cow::Borrowed(list.positions())),
+            Pattern::Cyclic { .. } => {
+                Some((0..extent).map(|digit| pattern.position(digit)).collect())
+            }
+        };
+        Self { stride: axes[axis].stride, table }
+    }
+
+    /// Along all of some axes, the last of which has so many behind it: a base, and where rows begin from there.
+    fn of_rows(layout: &'a Layout, axes: &[Axis], behind: usize) -> (isize, Self) {
+        let base = layout.offset() as isize;
+        if let [axis] = axes {
+            return (base, Self::of(layout, behind, axis.extent));
+        }
+        let (mut starts, mut rows) = ([base; MOST_ROWS], 1);
+        for (k, axis) in axes.iter().enumerate() {
+            let side = Self::of(layout, behind + axes.len() - 1 - k, axis.extent);
+            let steps = side.steps();
+            // From the last one on, so that none is overwritten before it is read.
+            for row in (0..rows).rev() {
+                let start = starts[row];
+                for (digit, slot) in
+                    starts[row * axis.extent..][..axis.extent].iter_mut().enumerate()
+                {
+                    *slot = start.wrapping_add(steps.at(digit));
+                }
+            }
+            rows *= axis.extent;
+        }
+        let starts = &starts[..rows];
+        let stride = starts.get(1).map_or(0, |next| next.wrapping_sub(base));
+        if starts.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == stride) {
+            return (starts[0], Self::strided(stride));
+        }
+        let base = starts.iter().copied().min().unwrap_or(base);
+        let table = starts.iter().map(|start| start.wrapping_sub(base) as usize).collect();
+        (base, Self { stride: 1, table: Some(Cow::Owned(table)) })
+    }
 
     fn steps(&self) -> Steps<'_> {
         Steps { stride: self.stride, table: self.table.as_deref() }
     }
 }
 
-/// Calls `fill` with the tile, if all operands are memory and it is worth it; returns whether.
+/// Calls `fill` with the tile, if it has few elements, all operands are memory and it is worth it; returns whether.
 #[inline(never)]
-pub(super) fn tile(e: &dyn Tree, map: &AddressMap, fill: &mut dyn FnMut(&Tile<'_>)) -> bool {
-    let Some((last, outer)) = map.top().plain_axes().split_last() else { return false };
-    let (columns, rows) = (last.extent, map.count() / last.extent.max(1));
-    if outer.len() > 1 && rows > MOST_ROWS {
-        return false;
-    }
-    let mut fits = true;
-    let mut leaves: SmallVec<[(isize, [Side<'_>; 2]); 4]> = SmallVec::new();
+pub(in crate::expr::eval) fn tabled_tile(
+    e: &dyn Tree,
+    map: &AddressMap,
+    fill: &mut dyn FnMut(&Tile<'_>),
+) -> bool {
+    let (axes, count) = (map.top().plain_axes(), map.count());
+    let mut fits = (1..=UNPLANNED_ELEMENTS).contains(&count) && map.rest().is_empty();
+    let mut layouts: PerOperand<&Layout> = smallvec![map.top()];
     e.leaves(&mut |leaf| {
-        let top = leaf.map.top();
-        fits = fits && matches!(leaf.access, Access::Slice) && leaf.map.rest().is_empty();
-        if !fits {
-            return;
-        }
-        // Axes from the last one on, as those in front may be missing.
-        let side = |back: usize, extent| side(top, back, extent);
-        let along = side(0, columns);
-        fits = !(matches!(along.table, Some(Cow::Owned(_))) && rows * columns > MOST_ROTATED);
-        let base = top.offset() as isize;
-        leaves.push(match outer {
-            [] => (base, [Side::REPEATED, along]),
-            [rows] => (base, [side(1, rows.extent), along]),
-            _ => {
-                let mut sums: SmallVec<[isize; MOST_ROWS]> = SmallVec::from_slice(&[base]);
-                for (back, axis) in (1..=outer.len()).rev().zip(outer) {
-                    let own = side(back, axis.extent);
-                    let steps = own.steps();
-                    let digits =
-                        |&sum: &isize| (0..axis.extent).map(move |k| sum.wrapping_add(steps.at(k)));
-                    sums = sums.iter().flat_map(digits).collect();
-                }
-                let (base, across) = rows_at(&sums);
-                (base, [across, along])
-            }
-        });
+        fits &= matches!(leaf.access, Access::Slice) && leaf.map.rest().is_empty();
+        fits &= leaf.elem_bytes <= LARGE_BYTES;
+        layouts.push(leaf.map.top());
     });
     if !fits {
         return false;
     }
-    let place = |base, rows, columns| Place { base, rows, columns, relocate: None };
-    let straight = |stride| Steps { stride, table: None };
-    let mut places: PerOperand<Place<'_>> = PerOperand::new();
-    places.push(place(0, straight(columns as isize), straight(1)));
-    places.extend(
-        leaves.iter().map(|(base, [across, along])| place(*base, across.steps(), along.steps())),
-    );
+    let (behind, columns) = columns(axes, &layouts);
+    let (outer, rows) = (&axes[..axes.len() - behind], count / columns);
+    let rotated = |layout: &&Layout| {
+        let last = layout.rank().checked_sub(1);
+        last.is_some_and(|axis| matches!(layout.pattern(axis), Pattern::Cyclic { .. }))
+    };
+    if (outer.len() > 1 && rows > MOST_ROWS)
+        || (count > MOST_ROTATED && layouts.iter().any(rotated))
+    {
+        return false;
+    }
+    let inner = axes.iter().rev().take(behind).position(|axis| axis.extent > 1).unwrap_or(0);
+    let extent = axes.len().checked_sub(inner + 1).map_or(1, |axis| axes[axis].extent);
+    let whole = map.consecutive();
+    let sides: PerOperand<(isize, [Side<'_>; 2])> = layouts
+        .iter()
+        .enumerate()
+        .map(|(number, layout)| match &whole {
+            Some(run) if number == 0 => {
+                (run.start as isize, [columns as isize, 1].map(Side::strided))
+            }
+            _ => {
+                let (base, across) = Side::of_rows(layout, outer, behind);
+                (base, [across, Side::of(layout, inner, extent)])
+            }
+        })
+        .collect();
+    let places: PerOperand<Place<'_>> = sides
+        .iter()
+        .map(|(base, [across, along])| Place {
+            base: *base,
+            rows: across.steps(),
+            columns: along.steps(),
+            relocate: None,
+        })
+        .collect();
     fill(&Tile { rows, columns, dense: rows > 1 && columns < 64, places: &places });
     true
 }
 
-/// Where rows begin: at a stride if they do, else in a table from the first one in memory on.
-fn rows_at<'a>(starts: &[isize]) -> (isize, Side<'a>) {
-    let stride = starts.get(1).map_or(0, |next| next.wrapping_sub(starts[0]));
-    if starts.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == stride) {
-        return (starts[0], Side { stride, table: None });
+/// Of how many axes, the last ones, columns are: of all that every operand steps through as if they were one, else of one. How
+/// many columns there are.
+fn columns(axes: &[Axis], layouts: &[&Layout]) -> (usize, usize) {
+    let (mut behind, mut columns) = (0, 1);
+    let mut strides: PerOperand<isize> = smallvec![0; layouts.len()];
+    for axis in axes.iter().rev() {
+        let mut follows = true;
+        for (layout, stride) in layouts.iter().zip(&mut strides) {
+            let own = linear(layout, behind, axis.extent);
+            if columns == 1 {
+                *stride = own.unwrap_or(isize::MIN);
+            }
+            follows &= own.is_some() && stride.checked_mul(columns as isize) == own;
+        }
+        if !(follows || axis.extent == 1 || columns == 1) {
+            break;
+        }
+        (behind, columns) = (behind + 1, columns * axis.extent);
     }
-    let base = starts.iter().copied().min().unwrap_or_default();
-    let table = starts.iter().map(|start| start.wrapping_sub(base) as usize).collect();
-    (base, Side { stride: 1, table: Some(Cow::Owned(table)) })
+    (behind, columns)
 }
 
-/// How an operand moves along an axis of this extent, counted from the last one: not at all if it lacks or repeats that.
-fn side(layout: &Layout, back: usize, extent: usize) -> Side<'_> {
+/// The stride along an axis, as of [`Side::of`], unless positions are listed or rotated.
+fn linear(layout: &Layout, back: usize, extent: usize) -> Option<isize> {
     let axes = layout.plain_axes();
-    let own = axes.len().checked_sub(back + 1).filter(|&axis| axes[axis].extent == extent);
-    let Some(axis) = own else { return Side::REPEATED };
-    let pattern = layout.pattern(axis);
-    let table = match pattern {
-        Pattern::Linear => None,
-        Pattern::Listed(list) => Some(Cow::Borrowed(list.positions())),
-        Pattern::Cyclic { .. } => Some((0..extent).map(|digit| pattern.position(digit)).collect()),
-    };
-    Side { stride: axes[axis].stride, table }
+    match axes.len().checked_sub(back + 1).filter(|&axis| axes[axis].extent == extent) {
+        Some(axis) => matches!(layout.pattern(axis), Pattern::Linear).then(|| axes[axis].stride),
+        None => Some(0),
+    }
 }

@@ -169,7 +169,7 @@ fn products_say_who_multiplies() {
     "#);
     insta::assert_snapshot!(explained(&numbers([3, 4]).outer(numbers([5, 6]))), @r#"
     f64 [3, 4, 5, 6], 2 operands of 360 elements
-    loops: 12 x 30, 12 rows of 30 at a time
+    loops: 12 x 30, one tile without a plan
     operand 1: held, one element a row, in memory, 8 bytes an element
     operand 2: direct, in memory, 8 bytes an element
     bytes: 336 read, 2880 written

@@ -45,7 +45,7 @@ fn few_entries_among_very_many_elements() {
     let at = [[0, 7]];
     let t = Tensor::from_coordinates([n, n], 0.0, &at, vec![1.0], Duplicates::Refuse).unwrap();
     let text = "1 stored entries would become 1099511627776 dense elements: keep to entries by `zip_stored`, or ask \
-                for that by `eval` or `densely`";
+                for that by `densely` or, instead of `eval_sparse`, `eval`";
     fails(t.median(1).eval(), Error::WouldDensify { stored: 1, dense: n * n }, text);
     let long = t.view().reshape([n * n]).unwrap();
     let found = long.view().search_sorted(&Tensor::from(vec![0.5]), Side::Left).eval().map(drop);
