@@ -58,17 +58,17 @@ impl<T: Copy + Send + Sync> Reader for Sparse<T> {
         Ok(())
     }
 
-    /// Addresses that ascend are met in one sweep; where they fall, the search goes back.
+    /// Addresses that ascend are met in one sweep; where they fall, the search starts again.
     #[inline(never)]
     fn read_at(&self, addresses: &[usize], out: &mut [T]) -> Result<(), StorageError> {
         let mut ordinal = 0;
         let mut previous = 0;
         for (slot, &address) in out.iter_mut().zip(addresses) {
-            ordinal = match address < previous {
-                true => gallop_back(&self.addresses[..ordinal], address),
-                false => ordinal + gallop(&self.addresses[ordinal..], address),
-            };
+            if address < previous {
+                ordinal = 0;
+            }
             previous = address;
+            ordinal += gallop(&self.addresses[ordinal..], address);
             *slot = match self.addresses.get(ordinal) {
                 Some(&entry) if entry == address => self.values[ordinal],
                 _ if address < self.len => self.fill,
@@ -110,16 +110,6 @@ impl<T: Copy + Send + Sync> Stored for Sparse<T> {
     fn as_slices(&self) -> Option<(&[usize], &[T])> {
         Some((&self.addresses, &self.values))
     }
-}
-
-/// How many of ascending numbers lie below `limit`; quick if few do not.
-fn gallop_back(numbers: &[usize], limit: usize) -> usize {
-    let mut bound = 1;
-    while bound < numbers.len() && numbers[numbers.len() - bound] >= limit {
-        bound *= 2;
-    }
-    let start = numbers.len().saturating_sub(bound);
-    start + numbers[start..].partition_point(|&number| number < limit)
 }
 
 /// How many of ascending numbers lie below `limit`; quick if they are few.
