@@ -508,7 +508,7 @@ const ALLOCATES: [(&str, &str, &str); 75] = [
     ("ops/contraction.rs", "", "axes"),
     ("ops/reduce/along.rs", "collect()", "results that are fewer than four to a thread"),
     ("ops/reduce/fold.rs", "there are no", "a text"),
-    ("ops/reduce/reducers/taken.rs", "vec![first", "16 columns of 64 elements, or 32 KiB"),
+    ("ops/reduce/reducers/taken.rs", "vec![first", "16 columns of at most 255 elements, or 32 KiB"),
     ("ops/reduce/reducers/moments.rs", "rows[0]", "at most 4096 columns"),
     ("ops/reduce/reducers/moments.rs", "width", "at most 4096 columns"),
     ("ops/segments/mod.rs", "Select::List(order)", "axes"),

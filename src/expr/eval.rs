@@ -117,13 +117,17 @@ pub(super) fn sides_without_plan<T>(e: &dyn Node<T>, map: &AddressMap) -> Option
     sides
 }
 
-/// Bytes of the elements of a small expression that are computed before they are used.
-const COMPUTED: usize = 1 << 16;
+/// Bytes of few elements.
+const SMALL_BYTES: usize = 1 << 16;
+
+/// Whether so many elements are few: to be computed before they are used, or without a plan.
+fn are_few<T>(count: usize) -> bool {
+    count <= UNPLANNED_ELEMENTS.min(SMALL_BYTES / size_of::<T>().max(1))
+}
 
 /// Whether [`small_elements`] may be had of an expression of this shape: it has few elements, all in memory.
 pub(crate) fn is_small<T: Copy + Send + Sync>(e: &dyn Node<T>, shape: &Shape) -> bool {
-    let most = UNPLANNED_ELEMENTS.min(COMPUTED / size_of::<T>().max(1));
-    let mut near = shape.count().is_ok_and(|count| count <= most);
+    let mut near = shape.count().is_ok_and(are_few::<T>);
     e.leaves(&mut |leaf| near &= matches!(leaf.access, Access::Slice));
     near
 }
@@ -300,9 +304,11 @@ pub(super) fn run<T: Copy + Send + Sync>(
     blocking: Blocking,
 ) -> Result<Option<Filled>, Stop> {
     let (mut out, mut done) = (Some(out), None);
-    tabled_tile(e, map, &mut |tile| {
-        done = out.take().map(|out| kernel::evaluate_tile(source, tile, out));
-    });
+    if are_few::<T>(map.count()) {
+        tabled_tile(e, map, &mut |tile| {
+            done = out.take().map(|out| kernel::evaluate_tile(source, tile, out));
+        });
+    }
     let Some(out) = out else { return done.unwrap_or(Ok(())).map(|()| None) };
     let prepared = Prepared::new(e, shape, map);
     let stages = prepared.stages();

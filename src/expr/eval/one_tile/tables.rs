@@ -2,17 +2,18 @@
 //! the tile follow strides or tables.
 
 use crate::expr::Access;
-use crate::expr::eval::UNPLANNED_ELEMENTS;
+use crate::expr::eval::{SMALL_BYTES, UNPLANNED_ELEMENTS};
 use crate::expr::node::Tree;
-use crate::kernel::{LARGE_BYTES, PerOperand, Place, Steps, Tile};
+use crate::kernel::{PerOperand, Place, Steps, Tile};
 use crate::map::{AddressMap, Axis, Layout, Pattern};
 use smallvec::smallvec;
 use std::borrow::Cow;
 
 /// Most rows of several axes, which are listed one by one.
 const MOST_ROWS: usize = 64;
-/// Most elements where columns are rotated: the two runs of each row are copied at once by a plan.
-const MOST_ROTATED: usize = 512;
+/// Most elements where columns are rotated, whose two runs a plan copies, or do not lie side by side in the output, where a plan
+/// goes along others.
+const MOST_UNEVEN: usize = 512;
 
 /// Addresses of an operand along one side of the tile.
 struct Side<'a> {
@@ -63,7 +64,7 @@ impl<'a> Side<'a> {
             rows *= axis.extent;
         }
         let starts = &starts[..rows];
-        let stride = starts.get(1).map_or(0, |next| next.wrapping_sub(base));
+        let stride = starts.get(1).map_or(0, |next| next.wrapping_sub(starts[0]));
         if starts.windows(2).all(|pair| pair[1].wrapping_sub(pair[0]) == stride) {
             return (starts[0], Self::strided(stride));
         }
@@ -86,11 +87,16 @@ pub(in crate::expr::eval) fn tabled_tile(
 ) -> bool {
     let (axes, count) = (map.top().plain_axes(), map.count());
     let mut fits = (1..=UNPLANNED_ELEMENTS).contains(&count) && map.rest().is_empty();
+    if !fits {
+        return false;
+    }
     let mut layouts: PerOperand<&Layout> = smallvec![map.top()];
     e.leaves(&mut |leaf| {
         fits &= matches!(leaf.access, Access::Slice) && leaf.map.rest().is_empty();
-        fits &= leaf.elem_bytes <= LARGE_BYTES;
-        layouts.push(leaf.map.top());
+        fits &= count.saturating_mul(leaf.elem_bytes) <= SMALL_BYTES;
+        if fits {
+            layouts.push(leaf.map.top());
+        }
     });
     if !fits {
         return false;
@@ -101,13 +107,12 @@ pub(in crate::expr::eval) fn tabled_tile(
         let last = layout.rank().checked_sub(1);
         last.is_some_and(|axis| matches!(layout.pattern(axis), Pattern::Cyclic { .. }))
     };
-    if (outer.len() > 1 && rows > MOST_ROWS)
-        || (count > MOST_ROTATED && layouts.iter().any(rotated))
-    {
-        return false;
-    }
     let inner = axes.iter().rev().take(behind).position(|axis| axis.extent > 1).unwrap_or(0);
     let extent = axes.len().checked_sub(inner + 1).map_or(1, |axis| axes[axis].extent);
+    let uneven = || linear(map.top(), inner, extent) != Some(1) || layouts.iter().any(rotated);
+    if (outer.len() > 1 && rows > MOST_ROWS) || (count > MOST_UNEVEN && uneven()) {
+        return false;
+    }
     let whole = map.consecutive();
     let sides: PerOperand<(isize, [Side<'_>; 2])> = layouts
         .iter()
