@@ -254,10 +254,11 @@ pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
     out: &mut [MaybeUninit<T>],
 ) -> Result<Option<Filled>, Stop> {
     let mut done = Err(Stop::Done);
-    let whole = map.count() == out.len();
+    let whole = map.consecutive() == Some(0..out.len());
     if whole && one_tile(e, map, false, &mut |tile| done = e.fill_tile(tile, out)) {
         return done.map(Some);
     }
+    let run = if whole { run_planned } else { run };
     run(&Fused(e), e, shape, map, Output::new(out), blocking(e, map))
 }
 
@@ -309,7 +310,22 @@ pub(super) fn run<T: Copy + Send + Sync>(
             done = out.take().map(|out| kernel::evaluate_tile(source, tile, out));
         });
     }
-    let Some(out) = out else { return done.unwrap_or(Ok(())).map(|()| None) };
+    match out {
+        Some(out) => run_planned(source, e, shape, map, out, blocking),
+        None => done.unwrap_or(Ok(())).map(|()| None),
+    }
+}
+
+/// The same by a plan.
+#[inline(never)]
+fn run_planned<T: Copy + Send + Sync>(
+    source: &dyn Source<T>,
+    e: &dyn Tree,
+    shape: &Shape,
+    map: &AddressMap,
+    out: Output<'_, T>,
+    blocking: Blocking,
+) -> Result<Option<Filled>, Stop> {
     let prepared = Prepared::new(e, shape, map);
     let stages = prepared.stages();
     kernel::evaluate(source, &prepared.shape, &prepared.operands(&stages), blocking, out)

@@ -86,7 +86,10 @@ pub(in crate::expr::eval) fn tabled_tile(
     fill: &mut dyn FnMut(&Tile<'_>),
 ) -> bool {
     let (axes, count) = (map.top().plain_axes(), map.count());
-    let mut fits = (1..=UNPLANNED_ELEMENTS).contains(&count) && map.rest().is_empty();
+    let inner = axes.iter().rev().position(|axis| axis.extent > 1).unwrap_or(0);
+    let extent = axes.len().checked_sub(inner + 1).map_or(1, |axis| axes[axis].extent);
+    let even = count <= MOST_UNEVEN || linear(map.top(), inner, extent) == Some(1);
+    let mut fits = (1..=UNPLANNED_ELEMENTS).contains(&count) && map.rest().is_empty() && even;
     if !fits {
         return false;
     }
@@ -107,10 +110,8 @@ pub(in crate::expr::eval) fn tabled_tile(
         let last = layout.rank().checked_sub(1);
         last.is_some_and(|axis| matches!(layout.pattern(axis), Pattern::Cyclic { .. }))
     };
-    let inner = axes.iter().rev().take(behind).position(|axis| axis.extent > 1).unwrap_or(0);
-    let extent = axes.len().checked_sub(inner + 1).map_or(1, |axis| axes[axis].extent);
-    let uneven = || linear(map.top(), inner, extent) != Some(1) || layouts.iter().any(rotated);
-    if (outer.len() > 1 && rows > MOST_ROWS) || (count > MOST_UNEVEN && uneven()) {
+    if (outer.len() > 1 && rows > MOST_ROWS) || (count > MOST_UNEVEN && layouts.iter().any(rotated))
+    {
         return false;
     }
     let whole = map.consecutive();
