@@ -21,9 +21,6 @@ pub trait Summable: Copy + Send + Sync {
     /// How they are multiplied.
     #[doc(hidden)]
     type ProductOf: Reducer<Self, Out = Self::Total> + Default;
-    /// What changes no sum.
-    #[doc(hidden)]
-    const PADDING: Self;
 }
 
 /// The sum, for each element type apart.
@@ -35,35 +32,34 @@ pub struct SumOf;
 pub struct ProductOf;
 
 macro_rules! summable {
-    ($($(#[$cfg:meta])? $element:ty => $total:ty, $padding:expr;)*) => { $(
+    ($($(#[$cfg:meta])? $element:ty => $total:ty;)*) => { $(
         $(#[$cfg])?
         #[diagnostic::do_not_recommend]
         impl Summable for $element {
             type Total = $total;
             type SumOf = SumOf;
             type ProductOf = ProductOf;
-            const PADDING: Self = $padding;
         }
     )* };
 }
 summable! {
-    i8 => i64, 0; i16 => i64, 0; i32 => i64, 0; i64 => i64, 0; isize => i64, 0;
-    u8 => u64, 0; u16 => u64, 0; u32 => u64, 0; u64 => u64, 0; usize => u64, 0; bool => u64, false;
-    f32 => f32, -0.0; f64 => f64, -0.0;
-    #[cfg(feature = "half")] half::f16 => f32, half::f16::NEG_ZERO;
-    #[cfg(feature = "half")] half::bf16 => f32, half::bf16::NEG_ZERO;
-    #[cfg(feature = "complex")] num_complex::Complex32 => num_complex::Complex32, num_complex::Complex::new(-0.0, -0.0);
-    #[cfg(feature = "complex")] num_complex::Complex64 => num_complex::Complex64, num_complex::Complex::new(-0.0, -0.0);
+    i8 => i64; i16 => i64; i32 => i64; i64 => i64;
+    u8 => u64; u16 => u64; u32 => u64; u64 => u64; isize => i64; usize => u64; bool => u64;
+    f32 => f32; f64 => f64;
+    #[cfg(feature = "half")] half::f16 => f32;
+    #[cfg(feature = "half")] half::bf16 => f32;
+    #[cfg(feature = "complex")] num_complex::Complex32 => num_complex::Complex32;
+    #[cfg(feature = "complex")] num_complex::Complex64 => num_complex::Complex64;
 }
 
 macro_rules! by_element {
-    ($($Reducer:ident $Of:ident $padding:expr;)*) => { $(
+    ($($Reducer:ident $Of:ident;)*) => { $(
         impl<T: Summable> Reducer<T> for $Reducer {
             type State = <T::$Of as Reducer<T>>::State;
             type Out = T::Total;
             const EXACT: bool = <T::$Of as Reducer<T>>::EXACT;
             const BESIDE: bool = <T::$Of as Reducer<T>>::BESIDE;
-            const PADDING: Padding<T> = $padding;
+            const PADDING: Padding<T> = <T::$Of as Reducer<T>>::PADDING;
 
             delegate!(T, self => T::$Of::default());
 
@@ -79,7 +75,7 @@ macro_rules! by_element {
         }
     )* };
 }
-by_element! { Sum SumOf Padding::Value(T::PADDING); Product ProductOf Padding::None; }
+by_element! { Sum SumOf; Product ProductOf; }
 
 /// States of which one is chosen by bits.
 pub(super) trait Choice: Copy {

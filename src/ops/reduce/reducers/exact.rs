@@ -1,8 +1,9 @@
 //! Sums of integers, exact or refused.
 
-use super::super::{Reducer, Undefined, VisitReducer};
+use super::super::{Padding, Reducer, Undefined, VisitReducer};
 use super::by_element::SumOf;
 use super::lanes::{few, in_columns};
+use crate::dtype::Measure;
 
 /// Exact sums: in 64 bits while a run cannot overflow them, in 128 bits across runs.
 macro_rules! exact_sums {
@@ -11,6 +12,7 @@ macro_rules! exact_sums {
             type State = $wide;
             type Out = $total;
             const EXACT: bool = true;
+            const PADDING: Padding<$element> = Padding::Value(<$element as Measure>::NEUTRAL);
 
             #[inline]
             fn empty(&self) -> Option<$wide> {

@@ -65,7 +65,7 @@ macro_rules! monoid {
     (fold $run:ident, $one:expr, $join:expr, $fold:ident) => {
         if $run.len() < LANES { monoid!(fold $run, $one, $join) } else { $fold($run, $one) }
     };
-    ($exact:literal $Reducer:ty: $($(#[$cfg:meta])? $({$($generics:tt)*})? $element:ty => $total:ty, $zero:expr, $neutral:expr, $one:expr, $join:expr, $repeat:expr $(, $fold:ident until $last:expr)?;)*) => { $(
+    ($exact:literal $Reducer:ty: $($(#[$cfg:meta])? $({$($generics:tt)*})? $element:ty => $total:ty, $zero:expr, $neutral:expr, $one:expr, $join:expr, $repeat:expr $(=> $padding:expr)? $(, $fold:ident until $last:expr)?;)*) => { $(
         $(#[$cfg])?
         impl $(<$($generics)*>)? Reducer<$element> for $Reducer {
             type State = $total;
@@ -103,6 +103,10 @@ macro_rules! monoid {
             fn finish(&self, state: $total) -> $total {
                 state
             }
+
+            $(
+                const PADDING: Padding<$element> = Padding::Value($padding);
+            )?
 
             $(
                 const PADDING: Padding<$element> = Padding::Repeated;
@@ -148,14 +152,14 @@ fn same<T>(x: T) -> T {
 }
 
 monoid! { false SumOf:
-    f32 => f32, 0.0, Some(-0.0), same, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
-    f64 => f64, 0.0, Some(-0.0), same, |a: f64, b: f64| a + b, |x: f64, count| x * count as f64;
-    #[cfg(feature = "half")] half::f16 => f32, 0.0, Some(-0.0), half::f16::to_f32, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
-    #[cfg(feature = "half")] half::bf16 => f32, 0.0, Some(-0.0), half::bf16::to_f32, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32;
+    f32 => f32, 0.0, Some(-0.0), same, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32 => -0.0;
+    f64 => f64, 0.0, Some(-0.0), same, |a: f64, b: f64| a + b, |x: f64, count| x * count as f64 => -0.0;
+    #[cfg(feature = "half")] half::f16 => f32, 0.0, Some(-0.0), half::f16::to_f32, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32 => half::f16::NEG_ZERO;
+    #[cfg(feature = "half")] half::bf16 => f32, 0.0, Some(-0.0), half::bf16::to_f32, |a: f32, b: f32| a + b, |x: f32, count| x * count as f32 => half::bf16::NEG_ZERO;
     #[cfg(feature = "complex")] num_complex::Complex32 => num_complex::Complex32, num_complex::Complex::ZERO, Some(num_complex::Complex::new(-0.0, -0.0)), same,
-        |a: num_complex::Complex32, b: num_complex::Complex32| a + b, |x: num_complex::Complex32, count| x * count as f32;
+        |a: num_complex::Complex32, b: num_complex::Complex32| a + b, |x: num_complex::Complex32, count| x * count as f32 => num_complex::Complex::new(-0.0, -0.0);
     #[cfg(feature = "complex")] num_complex::Complex64 => num_complex::Complex64, num_complex::Complex::ZERO, Some(num_complex::Complex::new(-0.0, -0.0)), same,
-        |a: num_complex::Complex64, b: num_complex::Complex64| a + b, |x: num_complex::Complex64, count| x * count as f64;
+        |a: num_complex::Complex64, b: num_complex::Complex64| a + b, |x: num_complex::Complex64, count| x * count as f64 => num_complex::Complex::new(-0.0, -0.0);
 }
 
 monoid! { false ProductOf:
