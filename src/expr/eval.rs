@@ -12,7 +12,9 @@ use super::sink::{finish, store};
 use super::{Access, Expr, locate, prepare, sparse};
 use crate::error::{Error, Result};
 use crate::kernel::inner::{self, slots};
-use crate::kernel::{self, Blocking, Filled, LARGE_BYTES, Output, Source, Stop, TileSource};
+use crate::kernel::{
+    self, Blocking, Filled, LARGE_BYTES, Output, PerOperand, Source, Stop, TileSource,
+};
 use crate::map::{self, AddressMap};
 use crate::shape::{Align, Shape};
 use crate::storage::Writer;
@@ -102,19 +104,34 @@ pub(crate) fn small_in_words<E: Expr>(
         return (map.count() <= in_place).then_some("read where it lies, without a plan");
     }
     let map = AddressMap::of_shape(shape).ok().filter(|_| is_small(e, shape))?;
-    Some(match sides_without_plan(e, &map) {
+    Some(match tile_without_plan(e, &map) {
         Some(_) => "small, computed without a plan",
         None => "small, copied to memory first, in order",
     })
 }
 
-/// Rows and columns of the only tile of an evaluation that needs no plan.
-pub(super) fn sides_without_plan<T>(e: &dyn Node<T>, map: &AddressMap) -> Option<[usize; 2]> {
-    let mut sides = in_order(e, map, &mut |_| {}).then(|| [1, map.count()]);
-    if sides.is_none() {
-        one_tile(e, map, false, &mut |tile| sides = Some([tile.rows, tile.columns]));
+/// The only tile of an evaluation that needs no plan, as it is told.
+pub(super) struct OneTile {
+    /// Rows and columns.
+    pub(super) sides: [usize; 2],
+    /// Strides along columns, and whether a table is followed there.
+    pub(super) along: PerOperand<(isize, bool)>,
+}
+
+/// The tile, if an evaluation needs no plan.
+pub(super) fn tile_without_plan<T>(e: &dyn Node<T>, map: &AddressMap) -> Option<OneTile> {
+    let mut found = None;
+    if in_order(e, map, &mut |_| {}) {
+        let mut along = PerOperand::from_slice(&[(1, false)]);
+        e.leaves(&mut |_| along.push((1, false)));
+        return Some(OneTile { sides: [1, map.count()], along });
     }
-    sides
+    one_tile(e, map, false, &mut |tile| {
+        let columns = tile.places.iter().map(|place| place.columns);
+        let along: PerOperand<_> = columns.map(|own| (own.stride, own.table.is_some())).collect();
+        found = Some(OneTile { sides: [tile.rows, tile.columns], along });
+    });
+    found
 }
 
 /// Bytes of few elements.

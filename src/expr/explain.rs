@@ -4,7 +4,7 @@ mod blocks;
 
 pub(crate) use blocks::{blocks_at_once, blocks_in_words};
 
-use super::eval::{blocking, sides_without_plan};
+use super::eval::{blocking, tile_without_plan};
 use super::node::{Node, Tree};
 use super::prepared::Prepared;
 use super::sparse;
@@ -176,15 +176,20 @@ pub(super) fn explain<T>(e: &dyn Node<T>) -> Result<Explanation> {
     }
     let by_entries = sparse::worthwhile(e, count);
     lines.extend(entries(e, by_entries));
+    let tile = tile_without_plan(e, &out).filter(|_| !by_entries);
     if !by_entries {
-        let tile = sides_without_plan(e, &out);
-        lines.push(tile.map_or_else(|| loops(&plan), tile_in_words));
+        lines.push(tile.as_ref().map_or_else(|| loops(&plan), |tile| tile_in_words(tile.sides)));
     }
+    let inner = plan.nests.first().and_then(|nest| nest.loops.last());
+    let along = |k: usize| match &tile {
+        Some(tile) => Some(tile.along[k]),
+        None => inner.map(|l| (l.steps[k].stride, l.steps[k].table.is_some())),
+    };
     for (k, (elem_bytes, access)) in leaves.iter().enumerate() {
         let how = match access {
             Access::Stored { .. } if by_entries => kind(access),
             Access::Blocks(grid) => blocks::in_words(&plan, &operands, k + 1, grid)?,
-            _ => operand(&plan, k + 1, access, e.is_leaf()),
+            _ => operand(along(k + 1), access, e.is_leaf()),
         };
         let stages = prepared.maps[k + 1].rest().len();
         let staged =
@@ -315,20 +320,18 @@ fn kind(access: &Access) -> String {
     }
 }
 
-fn operand(plan: &plan::Plan<'_>, k: usize, access: &Access, copy: bool) -> String {
+/// What becomes of an operand with this stride along rows, or a table there.
+fn operand(along: Option<(isize, bool)>, access: &Access, copy: bool) -> String {
     let kind = kind(access);
-    let Some(inner) = plan.nests.first().and_then(|nest| nest.loops.last()) else {
-        return format!("direct, {kind}");
-    };
-    let step = inner.steps[k];
-    let why = match (access, step.table, step.stride) {
+    let Some((stride, listed)) = along else { return format!("direct, {kind}") };
+    let why = match (access, listed, stride) {
         (Access::Read { .. } | Access::Blocks(_) | Access::Stored { .. }, ..) => {
             "packed because it is not in memory".to_string()
         }
-        (_, Some(_), _) => "packed because it is gathered by a list".to_string(),
-        (_, None, 1) => return format!("direct, {kind}"),
-        (_, None, 0) => return format!("held, one element a row, {kind}"),
-        (_, None, stride) => format!("packed because its innermost stride is {stride}"),
+        (_, true, _) => "packed because it is gathered by a list".to_string(),
+        (_, false, 1) => return format!("direct, {kind}"),
+        (_, false, 0) => return format!("held, one element a row, {kind}"),
+        (_, false, stride) => format!("packed because its innermost stride is {stride}"),
     };
     if copy && *access == Access::Slice {
         why.replacen("packed", "copied element by element", 1)
