@@ -335,8 +335,8 @@ pub(crate) fn prefetch_at<T>(address: *const T) {
 /// it takes now: `read`.
 ///
 /// Prefetchers follow a few streams at once and stop at the end of a page. On processors of AMD it is
-/// enough to be two pages ahead of them, and to ask for the second cache: lines that wait for the first one hold up what
-/// is read now. Others gain most if lines are not asked for in the order in
+/// enough to be two pages ahead of them, and up to Zen 4 to ask for the second cache: lines that wait for the first one
+/// hold up what is read now. Others gain most if lines are not asked for in the order in
 /// which they are read, but dealt out to the pages of the next group of pages, a line of each in turn.
 #[inline(always)]
 pub(crate) fn prefetch_row<T>(read: &[T]) {
@@ -347,8 +347,10 @@ pub(crate) fn prefetch_row<T>(read: &[T]) {
     let start = read.as_ptr().cast::<u8>();
     let lines = (size_of_val(read) / LINE).clamp(1, PAGES);
     if is_amd() {
+        let near = is_zen5();
         for line in 0..lines {
-            prefetch_byte::<false>(start.wrapping_add(2 * PAGE + line * LINE));
+            let address = start.wrapping_add(2 * PAGE + line * LINE);
+            if near { prefetch_byte::<true>(address) } else { prefetch_byte::<false>(address) }
         }
         return;
     }
@@ -364,6 +366,15 @@ pub(crate) fn prefetch_row<T>(read: &[T]) {
 fn is_amd() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::is_x86_feature_detected!("sse4a");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// Whether a processor of AMD is of Zen 5 or later: those before have no AVX-VNNI.
+#[inline(always)]
+fn is_zen5() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::is_x86_feature_detected!("avxvnni");
     #[cfg(not(target_arch = "x86_64"))]
     false
 }
