@@ -20,10 +20,22 @@ const MANY: usize = 256;
 /// Most elements that are folded without finding out which registers there are, which takes longer.
 const UNDISPATCHED: usize = 64;
 
+/// Most elements whose columns are copied.
+const COPIED: usize = 4096;
+
 /// The state of a few elements.
 #[inline(never)]
 fn fold_few<T: Copy, R: Reducer<T>>(reducer: &R, elements: &[T]) -> R::State {
     reducer.fold(elements, 0)
+}
+
+/// Blocks of so many rows and columns, with the elements of each column one after another.
+fn columns_first<T: Copy>(elements: &[T], [height, width]: [usize; 2]) -> Result<Vec<T>> {
+    let mut columns = try_with_capacity(elements.len())?;
+    for block in elements.chunks_exact(height * width) {
+        (0..width).for_each(|column| columns.extend(block[column..].iter().step_by(width)));
+    }
+    Ok(columns)
 }
 
 /// How elements in row-major order are folded.
@@ -31,12 +43,24 @@ pub(super) struct Direct {
     pub(super) shape: Shape,
     /// The reduced axes.
     gone: Range<usize>,
-    across: bool,
+    /// How the results of the axes after them are made.
+    columns: Columnwise,
+}
+
+/// Columns of elements in row-major order.
+#[derive(Clone, Copy, PartialEq)]
+enum Columnwise {
+    /// There is one.
+    One,
+    /// They are few, and copied to be runs.
+    Copied,
+    /// They are folded side by side.
+    Beside,
 }
 
 impl Direct {
     /// For elements of this shape, if there are any and the reduced axes are neighbours and the last ones, or those after
-    /// them have few elements. Leaves are those of every other fold.
+    /// them have few elements, or all. Leaves are those of every other fold.
     pub(super) fn new(shape: Shape, axes: &Axes, needs: Needs) -> Result<Option<Self>> {
         if !needs.associative {
             return Ok(None);
@@ -48,12 +72,14 @@ impl Direct {
         if shape.contains(&0) || !in_order || reduced[end..].contains(&true) {
             return Ok(None);
         }
-        let across = end < shape.rank();
         let width: usize = shape[end..].iter().product();
-        if across && (width > COLUMNS || !is_across(&shape, &reduced)) {
-            return Ok(None);
-        }
-        Ok(Some(Self { gone: first..end, across, shape }))
+        let columns = match is_across(&shape, &reduced) {
+            _ if width == 1 => Columnwise::One,
+            true if width <= COLUMNS => Columnwise::Beside,
+            false if shape.iter().product::<usize>() <= COPIED => Columnwise::Copied,
+            _ => return Ok(None),
+        };
+        Ok(Some(Self { gone: first..end, columns, shape }))
     }
 
     /// The only result; `None` unless all axes are reduced.
@@ -88,10 +114,18 @@ impl Direct {
         elements: &[T],
         reducer: &R,
     ) -> Result<Vec<R::Out>, Failure> {
-        let Self { shape, gone, across } = self;
+        let Self { shape, gone, columns } = self;
         let (height, width) =
             (shape[gone.clone()].iter().product(), shape[gone.end..].iter().product());
-        let leaf = if *across { LEAF } else { leaves::LEAF };
+        let copied;
+        let elements = match columns {
+            Columnwise::Copied => {
+                copied = columns_first(elements, [height, width])?;
+                &copied
+            }
+            _ => elements,
+        };
+        let leaf = if *columns == Columnwise::Beside { LEAF } else { leaves::LEAF };
         if height > leaf {
             self.several_leaves(elements, [height, width], reducer)
         } else {
@@ -107,7 +141,7 @@ impl Direct {
         [height, width]: [usize; 2],
         reducer: &R,
     ) -> Result<Vec<R::Out>, Failure> {
-        if self.across {
+        if self.columns == Columnwise::Beside {
             let mut groups = Groups::new(reducer, height, 0);
             let together = (TOGETHER / height).max(1) * height;
             for elements in elements.chunks(together * width) {
@@ -138,7 +172,7 @@ impl Direct {
         reducer: &R,
     ) -> Result<Vec<R::Out>, Failure> {
         let count = elements.len() / height;
-        if self.across {
+        if self.columns == Columnwise::Beside {
             let mut results = try_with_capacity(count)?;
             for (group, elements) in elements.chunks_exact(height * width).enumerate() {
                 let mut columns = Columns::new(reducer);
