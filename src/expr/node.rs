@@ -99,7 +99,16 @@ impl<E: Expr> Node<E::Elem> for E {
 
     #[inline(never)]
     fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled, Stop> {
-        fill_whole(&mut self.cursor(), tile, out)
+        let mut cursor = self.cursor();
+        // A tensor goes from memory to memory, not through scratch memory.
+        let copied = match E::IS_LEAF {
+            true => kernel::copy_tile(tile, out, &mut |dest| cursor.copy(tile, dest))?,
+            false => None,
+        };
+        match copied {
+            Some(filled) => Ok(filled),
+            None => fill_whole(&mut cursor, tile, out),
+        }
     }
 }
 

@@ -1,10 +1,11 @@
-//! Filling an output: as slots of one task, in parts of several, chunk by chunk, in halves, or as results side by side.
+//! Filling an output: by a copy, as slots of one task, in parts of several, chunk by chunk, in halves, or as results side by side.
 
 use super::evaluate::{FenceOnDrop, is_streamed};
 use super::filled::Filled;
-use super::inner::as_slots;
+use super::inner::{Output, as_slots};
 use super::join;
 use super::slots::{Slots, unwritten};
+use super::{Dest, Stop, Tile};
 use crate::error::{Error, Result};
 use crate::memory::{list, push};
 use std::mem::MaybeUninit;
@@ -41,6 +42,29 @@ pub(crate) fn copy<T: Copy>(from: &[T], out: &mut [MaybeUninit<T>]) -> Result<Fi
     }
     out.copy_from_slice(as_slots(from));
     Ok(Filled::of(out))
+}
+
+/// Writes a tile to its destination, or nothing.
+type CopyTile<'c, T> = dyn FnMut(&mut Dest<'_, T>) -> Option<Result<(), Stop>> + 'c;
+
+/// Has `copy` write a tile whose rows follow one another in `out` and fill it; `None` if they do not, or nothing is written.
+///
+/// # Errors
+///
+/// What `copy` reports.
+#[inline(never)]
+pub(crate) fn copy_tile<T>(
+    tile: &Tile<'_>,
+    out: &mut [MaybeUninit<T>],
+    copy: &mut CopyTile<'_, T>,
+) -> Result<Option<Filled>, Stop> {
+    let (place, count) = (&tile.places[0], tile.rows * tile.columns);
+    let in_order = tile.rows == 1 || place.rows.is(tile.columns as isize);
+    if place.base != 0 || !place.columns.is(1) || !in_order || count != out.len() {
+        return Ok(None);
+    }
+    let copied = copy(&mut Output::new(&mut *out).dest(tile)?);
+    Ok(copied.transpose()?.map(|()| Filled::of(out)))
 }
 
 /// Hands `out` in parts to `run`. Piece `k` of `out`, of the lengths that `pieces` says, belongs to the

@@ -29,7 +29,7 @@ pub(crate) use evaluate::{
     AHEAD, Source, TileSource, evaluate, evaluate_tile, fill_row, fill_tile,
 };
 pub(crate) use fill::{
-    COMPONENT_SLOTS, Components, copy, fill_chunks, fill_halves, fill_parts, fill_slots,
+    COMPONENT_SLOTS, Components, copy, copy_tile, fill_chunks, fill_halves, fill_parts, fill_slots,
 };
 pub use filled::Filled;
 pub use inner::Dest;

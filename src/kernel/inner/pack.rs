@@ -187,7 +187,7 @@ unsafe fn pack_row<T: Copy>(
     unsafe {
         let first = from.as_ptr();
         match (columns.table, columns.stride) {
-            (None, 1) if out.len() <= 32 => strided_row::<T, 1>(first.offset(base), out),
+            (None, 1) if out.len() <= 128 => strided_row::<T, 1>(first.offset(base), out),
             (None, 1) => out
                 .copy_from_slice(std::slice::from_raw_parts(first.offset(base).cast(), out.len())),
             (None, 0) => out.fill(MaybeUninit::new(*first.offset(base))),
