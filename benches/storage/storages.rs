@@ -75,16 +75,7 @@ impl Reader for FileStorage {
                 Ok(())
             });
         }
-        let mut bytes = [0; 1 << 16];
-        for (k, part) in out.chunks_mut(bytes.len() / 8).enumerate() {
-            let bytes = &mut bytes[..8 * part.len()];
-            let at = 8 * (start + k * (1 << 13)) as u64;
-            self.file.read_exact_at(bytes, at).map_err(failed)?;
-            for (slot, x) in part.iter_mut().zip(bytes.as_chunks().0) {
-                *slot = f64::from_le_bytes(*x);
-            }
-        }
-        Ok(())
+        self.file.read_exact_at(bytemuck::cast_slice_mut(out), 8 * start as u64).map_err(failed)
     }
 }
 
@@ -98,18 +89,10 @@ impl Writer for FileStorage {
         if step != 1 {
             return from.iter().enumerate().try_for_each(|(k, x)| {
                 let address = start.wrapping_add_signed(step * k as isize);
-                self.file.write_all_at(&x.to_le_bytes(), 8 * address as u64).map_err(failed)
+                self.file.write_all_at(&x.to_ne_bytes(), 8 * address as u64).map_err(failed)
             });
         }
-        let mut bytes = [0; 1 << 16];
-        for (k, part) in from.chunks(bytes.len() / 8).enumerate() {
-            for (x, slot) in part.iter().zip(bytes.as_chunks_mut().0) {
-                *slot = x.to_le_bytes();
-            }
-            let at = 8 * (start + k * (1 << 13)) as u64;
-            self.file.write_all_at(&bytes[..8 * part.len()], at).map_err(failed)?;
-        }
-        Ok(())
+        self.file.write_all_at(bytemuck::cast_slice(from), 8 * start as u64).map_err(failed)
     }
 }
 
