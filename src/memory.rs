@@ -25,12 +25,17 @@ macro_rules! default_of_fields {
 }
 pub(crate) use default_of_fields;
 
-/// Implements `Debug` for a type whose fields cannot be shown.
+/// Implements `Debug` for a type of which these fields can be shown, or none.
 macro_rules! opaque {
-    ([$($of:tt)*] $Type:ident<$($with:tt),*>) => {
-        impl<$($of)*> std::fmt::Debug for $Type<$($with),*> {
+    ([$($of:tt)*] $Type:ident $(<$($with:tt),*>)? $(|$own:ident| $($field:ident: $value:expr),*)?) => {
+        impl<$($of)*> std::fmt::Debug for $Type $(<$($with),*>)? {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct(stringify!($Type)).finish_non_exhaustive()
+                let mut shown = f.debug_struct(stringify!($Type));
+                $(
+                    let $own = self;
+                    $(shown.field(stringify!($field), &$value);)*
+                )?
+                shown.finish_non_exhaustive()
             }
         }
     };

@@ -6,8 +6,8 @@ use crate::expr::machinery::{Kept, LeafCursor};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Access, Expr, Leaf, Missing, Prepare, SharedResult, prepare_all};
 use crate::map::AddressMap;
+use crate::memory::opaque;
 use crate::shape::Shape;
-use std::fmt;
 use std::sync::Arc;
 
 /// The result of an operation as an operand: a leaf whose elements are computed before the expression is.
@@ -38,11 +38,7 @@ impl<C: Compute + Clone> Clone for Pending<C> {
     }
 }
 
-impl<C: Compute> fmt::Debug for Pending<C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").field("map", &self.map).finish_non_exhaustive()
-    }
-}
+opaque!([C: Compute] Pending<C> |own| map: own.map);
 
 impl<C: Compute> Prepare for Pending<C> {
     fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {

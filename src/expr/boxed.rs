@@ -11,7 +11,6 @@ use crate::map::AddressMap;
 use crate::memory::opaque;
 use crate::shape::Shape;
 use smallvec::SmallVec;
-use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -88,15 +87,7 @@ impl<T> Clone for Boxed<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for Boxed<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let maps: Vec<_> = self.leaves.iter().map(|leaf| &leaf.map).collect();
-        f.debug_struct("Boxed")
-            .field("shape", &self.shape)
-            .field("leaves", &maps)
-            .finish_non_exhaustive()
-    }
-}
+opaque!([T] Boxed<'_, T> |own| shape: own.shape, leaves: own.leaves.iter().map(|leaf| &leaf.map).collect::<Vec<_>>());
 
 pub(super) fn boxed<'a, E: Expr + 'a>(e: E) -> BoxExpr<'a, E::Elem> {
     let (depth, leaves) = (e.depth() + 1, e.leaf_count());

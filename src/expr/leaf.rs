@@ -20,11 +20,10 @@ use crate::error::Result;
 use crate::kernel::inner::{self, RowsMut, slots};
 use crate::kernel::{Cursor, Dest, Fault, PART, Place, Stop, Tile};
 use crate::map::AddressMap;
-use crate::memory::{AlignedVec, refill};
+use crate::memory::{AlignedVec, opaque, refill};
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse, read_steps};
 use crate::tensor::Tensor;
-use std::fmt;
 use std::sync::Arc;
 
 impl<S: Reader> Sealed for Tensor<S> {}
@@ -114,11 +113,7 @@ pub(super) enum Bound {
     Uniform,
 }
 
-impl<T: Copy> fmt::Debug for LeafCursor<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LeafCursor").field("bound", &self.bound).finish_non_exhaustive()
-    }
-}
+opaque!([T: Copy] LeafCursor<'_, T> |own| bound: own.bound);
 
 /// Bytes between scratch rows, so that the columns of a tile do not all fall into one cache set.
 const PAD_BYTES: usize = 64;

@@ -8,7 +8,6 @@ use crate::kernel::inner::{RowsMut, Scratch};
 use crate::kernel::{self, Dest, Fault, Fill, FillRow, Filled, Local, Stop, Tile, TileSource};
 use crate::memory::opaque;
 use crate::shape::Shape;
-use std::fmt;
 use std::mem::MaybeUninit;
 
 /// What is known of an expression without its elements.
@@ -120,11 +119,7 @@ pub struct StoredOnly<'e, T> {
     pub(super) fill: T,
 }
 
-impl<T> fmt::Debug for StoredOnly<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StoredOnly").field("counts", &self.counts).finish_non_exhaustive()
-    }
-}
+opaque!([T] StoredOnly<'_, T> |own| counts: own.counts);
 
 /// A cursor of any type.
 trait Work<'a, T>: Fill<T> {

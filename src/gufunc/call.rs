@@ -9,9 +9,9 @@ use super::request::{CallShapes, Request};
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{Explanation, Expr, IntoExpr, Scalar};
+use crate::memory::opaque;
 use crate::ops::cores;
 use crate::shape::Shape;
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -70,11 +70,7 @@ impl<I, O: Outputs, F, X: Clone, M: Clone> Clone for Call<I, O, F, X, M> {
     }
 }
 
-impl<I, O: Outputs, F, X, M> fmt::Debug for Call<I, O, F, X, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call").field("call", &self.inner.rules.signature()).finish_non_exhaustive()
-    }
-}
+opaque!([I, O: Outputs, F, X, M] Call<I, O, F, X, M> |own| call: own.inner.rules.signature());
 
 impl<I, O: Outputs, F, X, M> Call<I, O, F, X, M> {
     /// The core axes of each argument, in the order of its signature: of inputs, then of outputs. Negative ones count

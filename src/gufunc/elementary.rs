@@ -6,7 +6,6 @@ use crate::kernel::{Kernel, dispatch, prefetch_at};
 use crate::map::AddressMap;
 use crate::memory::opaque;
 use crate::ops::cores;
-use std::fmt;
 
 /// What an elementary function reports: any error, a string for example.
 pub type ElementaryError = Box<dyn std::error::Error + Send + Sync>;
@@ -190,14 +189,7 @@ impl<I: Inputs, O: Outputs> Args<'_, I, O> {
     }
 }
 
-impl<I: Inputs, O: Outputs> fmt::Debug for Args<'_, I, O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Args")
-            .field("dimensions", &self.dimensions)
-            .field("steps", &self.steps)
-            .finish_non_exhaustive()
-    }
-}
+opaque!([I: Inputs, O: Outputs] Args<'_, I, O> |own| dimensions: own.dimensions, steps: own.steps);
 
 /// A function of cores. Closures are made into one by [`Gufunc::each`](super::Gufunc::each).
 ///

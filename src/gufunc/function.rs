@@ -5,9 +5,9 @@ use super::elementary::{Each, Elementary, ElementaryError, Inputs, Outcome, Outp
 use super::fit::{CoreDims, Fit, Given, OneRow, fit};
 use super::signature::Signature;
 use crate::error::{Cause, Error, Result};
+use crate::memory::opaque;
 use crate::ops::cores;
 use crate::shape::Shape;
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 
@@ -98,13 +98,7 @@ impl<I, O, F> Clone for Gufunc<I, O, F> {
     }
 }
 
-impl<I, O, F> fmt::Debug for Gufunc<I, O, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gufunc")
-            .field("signature", &self.inner.rules.signature)
-            .finish_non_exhaustive()
-    }
-}
+opaque!([I, O, F] Gufunc<I, O, F> |own| signature: own.inner.rules.signature);
 
 impl<I: Inputs, O: Outputs, F> Gufunc<I, O, Each<F>> {
     /// A gufunc that calls a closure with the cores of inputs and those of outputs, for every index of the loop.

@@ -11,7 +11,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Expr, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepare_all};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
-use crate::memory::for_tuples;
+use crate::memory::{for_tuples, opaque};
 use crate::ops::cores;
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -257,18 +257,9 @@ impl<W, R, T: ?Sized> Clone for Part<W, R, T> {
     }
 }
 
-impl<W: fmt::Debug, R, T: ?Sized> fmt::Debug for Part<W, R, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (whole, number) = (&self.whole, &self.number);
-        f.debug_struct("Part").field("whole", whole).field("number", number).finish_non_exhaustive()
-    }
-}
+opaque!([W: fmt::Debug, R, T: ?Sized] Part<W, R, T> |own| whole: own.whole, number: own.number);
 
-impl<I, O: Outputs, F, X, M> fmt::Debug for Whole<I, O, F, X, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Whole").field("call", &self.call).finish_non_exhaustive()
-    }
-}
+opaque!([I, O: Outputs, F, X, M] Whole<I, O, F, X, M> |own| call: own.call);
 
 impl<W, R, T: ?Sized> Sealed for Part<W, R, T> {}
 

@@ -4,12 +4,12 @@ use crate::error::{Error, Result};
 use crate::expr::{
     BadBlock, Boxes, Rows, TRANSPOSED, box_shape, erased, lies_transposed, row_major, selectors,
 };
+use crate::memory::opaque;
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::fmt;
 use std::iter::FusedIterator;
 use std::ops::Range;
 
@@ -78,11 +78,7 @@ pub struct Elements<'a, S: Reader> {
     count: usize,
 }
 
-impl<S: Reader> fmt::Debug for Elements<'_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Elements").field("left", &self.len()).finish_non_exhaustive()
-    }
-}
+opaque!([S: Reader] Elements<'_, S> |own| left: own.len());
 
 impl<S: Reader> Elements<'_, S> {
     /// One element by itself.

@@ -10,7 +10,7 @@ use super::{Ragged, Stretch};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Hold, NOT_COMPUTED, SharedResult, pairs};
-use crate::memory::default_of_fields;
+use crate::memory::{default_of_fields, opaque};
 use std::fmt::{self, Debug, Display, Formatter};
 use std::sync::{Arc, OnceLock};
 
@@ -114,11 +114,7 @@ pub struct Kept<T> {
     pub(super) whole: Option<Arc<dyn Hold>>,
 }
 
-impl<T> Debug for Kept<T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept").field("whole", &self.whole.is_some()).finish_non_exhaustive()
-    }
-}
+opaque!([T] Kept<T> |own| whole: own.whole.is_some());
 
 /// An operation on ragged operands, not computed yet. It may stand wherever a ragged operand may, and is then computed
 /// once for all its clones and references in an evaluation, before what reads it.

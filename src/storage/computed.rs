@@ -3,7 +3,7 @@
 use super::{Reader, Stored};
 use crate::dtype::Arithmetic;
 use crate::error::StorageError;
-use std::fmt;
+use crate::memory::opaque;
 
 /// The same element at every address.
 ///
@@ -131,11 +131,7 @@ impl<F> FromFn<F> {
     }
 }
 
-impl<F> fmt::Debug for FromFn<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FromFn").field("len", &self.len).finish_non_exhaustive()
-    }
-}
+opaque!([F] FromFn<F> |own| len: own.len);
 
 impl<T: Copy + Send + Sync, F: Fn(usize) -> T + Send + Sync> Reader for FromFn<F> {
     type Elem = T;

@@ -4,7 +4,7 @@ use super::stream::check_present;
 use super::{Reader, Writer, stepped};
 use crate::dtype::{ByteOrder, FileElement, MapElement};
 use crate::error::{Error, Result, StorageError};
-use std::fmt;
+use crate::memory::opaque;
 use std::marker::PhantomData;
 
 /// Elements `T` encoded in the bytes `B`: from any offset on, aligned or not, in either byte order.
@@ -92,16 +92,8 @@ impl<T, B> Encoded<T, B> {
     }
 }
 
-impl<T, B> fmt::Debug for Encoded<T, B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Encoded")
-            .field("type", &std::any::type_name::<T>())
-            .field("start_bytes", &self.start_bytes)
-            .field("len", &self.len)
-            .field("order", &self.order)
-            .finish_non_exhaustive()
-    }
-}
+opaque!([T, B] Encoded<T, B> |own|
+    type: std::any::type_name::<T>(), start_bytes: own.start_bytes, len: own.len, order: own.order);
 
 impl<T: MapElement, B: AsRef<[u8]>> Encoded<T, B> {
     /// All elements as one slice, with the reason where that is impossible.

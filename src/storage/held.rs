@@ -2,7 +2,7 @@
 
 use super::{Reader, Writer};
 use crate::error::StorageError;
-use std::fmt::{self, Debug, Formatter};
+use crate::memory::opaque;
 use std::marker::PhantomData;
 
 /// Elements `T` that lie in memory and belong to `O`: anything that lends them as a slice, such as a buffer of another
@@ -43,14 +43,7 @@ impl<T, O: AsRef<[T]>> Held<T, O> {
     }
 }
 
-impl<T, O: AsRef<[T]>> Debug for Held<T, O> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Held")
-            .field("type", &std::any::type_name::<T>())
-            .field("len", &self.owner.as_ref().len())
-            .finish_non_exhaustive()
-    }
-}
+opaque!([T, O: AsRef<[T]>] Held<T, O> |own| type: std::any::type_name::<T>(), len: own.owner.as_ref().len());
 
 impl<T, O> Reader for Held<T, O>
 where

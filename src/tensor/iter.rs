@@ -2,7 +2,7 @@
 
 use super::Tensor;
 use crate::error::{Error, Result};
-use std::fmt;
+use crate::memory::opaque;
 use std::iter::FusedIterator;
 
 impl<S> Tensor<S> {
@@ -113,11 +113,7 @@ impl<S> Clone for AxisIter<'_, S> {
     }
 }
 
-impl<S> fmt::Debug for AxisIter<'_, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AxisIter").field("left", &(self.next..self.end)).finish_non_exhaustive()
-    }
-}
+opaque!([S] AxisIter<'_, S> |own| left: own.next..own.end);
 
 impl<'a, S> AxisIter<'a, S> {
     fn at(&self, index: usize) -> Option<Tensor<&'a S>> {

@@ -5,9 +5,8 @@ use crate::expr::apply::ApplyCursor;
 use crate::expr::{Op, Stop};
 use crate::kernel::{Cursor, Local};
 use crate::map::AddressMap;
-use crate::memory::for_tuples;
+use crate::memory::{for_tuples, opaque};
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -48,11 +47,7 @@ pub struct Maps {
     pub(super) looked_up: Vec<bool>,
 }
 
-impl fmt::Debug for Maps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Maps").field("fiber", &self.fiber).finish_non_exhaustive()
-    }
-}
+opaque!([] Maps |own| fiber: own.fiber);
 
 /// A leaf of a sparse evaluation, or several in a box.
 pub trait StoredLeaf<'a> {

@@ -13,11 +13,11 @@ use crate::expr::{
 };
 use crate::kernel::Stop;
 use crate::map::AddressMap;
+use crate::memory::opaque;
 use crate::shape::{Align, Shape};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
 use crate::tensor::stored::LISTED;
-use std::fmt;
 use std::sync::Arc;
 
 /// A function of one to six operands where every sparse one of them stores an entry, and `fill` everywhere
@@ -135,11 +135,7 @@ impl<E: Expr + Clone> Clone for ZipStored<E> {
     }
 }
 
-impl<E: Expr> fmt::Debug for ZipStored<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ZipStored").field("map", &self.map).finish_non_exhaustive()
-    }
-}
+opaque!([E: Expr] ZipStored<E> |own| map: own.map);
 
 impl<E: Expr> Sealed for ZipStored<E> {}
 

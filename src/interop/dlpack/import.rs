@@ -5,12 +5,12 @@ use super::{described, in_words, malformed};
 use crate::dtype::{ByteOrder, FileElement, MapElement};
 use crate::error::{Error, Result};
 use crate::map::AddressMap;
+use crate::memory::opaque;
 use crate::shape::Shape;
 use crate::storage::{Held, read_elements};
 use crate::tensor::Tensor;
 use ::dlpark::ffi::DLDeviceType;
 use ::dlpark::{DlpackFlags, Managed, ManagedTensorBase};
-use std::fmt::{self, Debug, Formatter};
 use std::ptr::NonNull;
 
 /// Memory of somebody else, who is told when it is no more needed. Of [`import`].
@@ -41,11 +41,7 @@ impl<T, M: ManagedTensorBase> AsRef<[T]> for Imported<T, M> {
     }
 }
 
-impl<T, M: ManagedTensorBase> Debug for Imported<T, M> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Imported").field("len", &self.len).finish_non_exhaustive()
-    }
-}
+opaque!([T, M: ManagedTensorBase] Imported<T, M> |own| len: own.len);
 
 /// As [`Imported`], of memory that nobody else reads or writes. Of [`import_mut`].
 #[derive(Debug)]

@@ -47,11 +47,11 @@ use super::named::{self, Directory, Named};
 use super::{file, npy};
 use crate::dtype::{FileElement, MapElement};
 use crate::error::{Error, Result};
+use crate::memory::opaque;
 use crate::storage::Encoded;
 use crate::tensor::Tensor;
 use packed::{Packed, Unpacked};
 use rawzip::CompressionMethod;
-use std::fmt::{self, Debug, Formatter};
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -123,11 +123,7 @@ pub struct Archive<R> {
     entries: Directory<Entry>,
 }
 
-impl<R> Debug for Archive<R> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Archive").field("entries", &self.entries).finish_non_exhaustive()
-    }
-}
+opaque!([R] Archive<R> |own| entries: own.entries);
 
 /// Opens an archive and lists it.
 ///

@@ -6,11 +6,10 @@ use crate::dtype::{ByteOrder, Element, FileElement};
 use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy};
 use crate::interop::{file, npy};
-use crate::memory::try_reserve;
+use crate::memory::{opaque, try_reserve};
 use ::zip::result::ZipError;
 use ::zip::write::SimpleFileOptions;
 use ::zip::{CompressionMethod, ZipWriter};
-use std::fmt::{self, Debug, Formatter};
 use std::fs::File;
 use std::io::{Seek, Write};
 use std::path::Path;
@@ -64,11 +63,7 @@ pub struct Writer<W: Write + Seek> {
     names: Vec<Box<str>>,
 }
 
-impl<W: Write + Seek> Debug for Writer<W> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("method", &self.method).finish_non_exhaustive()
-    }
-}
+opaque!([W: Write + Seek] Writer<W> |own| method: own.method);
 
 impl<W: Write + Seek> Writer<W> {
     /// An archive of arrays that are stored as they are, each aligned so that mapped it is a slice.

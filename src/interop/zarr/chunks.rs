@@ -8,14 +8,13 @@ use super::share::{elements, is_raw};
 use super::{FORMAT, OrMalformed, malformed};
 use crate::dtype::FileElement;
 use crate::error::{Error, Result, StorageError};
-use crate::memory::push;
+use crate::memory::{opaque, push};
 use crate::shape::Shape;
 use crate::storage::{Block, BlockIndex, Blocks, BlocksMut};
 use ::zarrs::array::{Array, ArrayError, ArrayShardedExt, CodecOptions, ElementOwned};
 use ::zarrs::storage::{Bytes, ReadableStorageTraits, ReadableWritableStorageTraits};
 use bytemuck::CheckedBitPattern;
 use serde_json::{Map, Value};
-use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 /// Elements of Zarr arrays: those of files, `bool` included.
@@ -41,14 +40,7 @@ pub struct Chunks<T, S: ?Sized> {
     progress: Option<Arc<Progress>>,
 }
 
-impl<T, S: ?Sized> Debug for Chunks<T, S> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chunks")
-            .field("shape", &self.described.shape)
-            .field("block", &self.block)
-            .finish_non_exhaustive()
-    }
-}
+opaque!([T, S: ?Sized] Chunks<T, S> |own| shape: own.described.shape, block: own.block);
 
 impl<T, S: ?Sized> Chunks<T, S> {
     /// Shape of the array.

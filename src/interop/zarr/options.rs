@@ -4,9 +4,10 @@ use super::metadata::name_of;
 use super::{ZarrElement, malformed};
 use crate::dtype::ByteOrder;
 use crate::error::{Error, Result};
+use crate::memory::opaque;
 use crate::shape::Shape;
 use serde_json::{Map, Value, json};
-use std::fmt::{self, Debug, Formatter};
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -43,16 +44,7 @@ pub struct Options<T> {
     tell: Option<Arc<Tell>>,
 }
 
-impl<T: Debug> Debug for Options<T> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
-            .field("chunks", &self.chunks)
-            .field("shards", &self.shards)
-            .field("packed", &self.packed)
-            .field("fill", &self.fill)
-            .finish_non_exhaustive()
-    }
-}
+opaque!([T: Debug] Options<T> |own| chunks: own.chunks, shards: own.shards, packed: own.packed, fill: own.fill);
 
 impl<T: ZarrElement> Options<T> {
     /// Chunks of this shape, stored as they are, with the fill value 0.

@@ -9,12 +9,13 @@ use crate::expr::{Explanation, Expr, Lazy, bytes_read, elements, row_major};
 use crate::kernel::sparse::Sums;
 use crate::kernel::{Filled, inner};
 use crate::map::Divider;
+use crate::memory::opaque;
 use crate::ops::contraction::Pairing;
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
 use crate::tensor::stored::Entries;
-use std::fmt;
+use std::fmt::Debug;
 use std::mem::MaybeUninit;
 
 /// The product of a sparse tensor with a dense operand, see [`Tensor::times_dense`].
@@ -31,15 +32,7 @@ impl<S, B: Clone, M: Clone> Clone for TimesDense<'_, S, B, M> {
     }
 }
 
-impl<S: Reader<Elem: fmt::Debug>, B: fmt::Debug, M> fmt::Debug for TimesDense<'_, S, B, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { sparse, dense, .. } = self;
-        f.debug_struct("TimesDense")
-            .field("sparse", sparse)
-            .field("dense", dense)
-            .finish_non_exhaustive()
-    }
-}
+opaque!([S: Reader<Elem: Debug>, B: Debug, M] TimesDense<'_, S, B, M> |own| sparse: own.sparse, dense: own.dense);
 
 impl<S, B, M> Sealed for TimesDense<'_, S, B, M> {}
 

@@ -1,8 +1,9 @@
 //! Windows with too few elements.
 
 use crate::expr::sealed::Sealed;
+use crate::memory::opaque;
 use crate::ops::reduce::{Freedom, Maybe, Reducer, Undefined};
-use std::fmt;
+use std::fmt::Debug;
 
 /// A fold of those elements that count, or a given result if there are too few.
 ///
@@ -30,15 +31,7 @@ impl<R: Freedom, T, U> Freedom for AtLeast<R, T, U> {
     }
 }
 
-impl<R: fmt::Debug, T, U: fmt::Debug> fmt::Debug for AtLeast<R, T, U> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AtLeast")
-            .field("reducer", &self.reducer.0)
-            .field("least", &self.least)
-            .field("otherwise", &self.otherwise)
-            .finish_non_exhaustive()
-    }
-}
+opaque!([R: Debug, T, U: Debug] AtLeast<R, T, U> |own| reducer: own.reducer.0, least: own.least, otherwise: own.otherwise);
 
 /// How many elements counted, and the state of those.
 #[derive(Debug, Clone)]

@@ -6,13 +6,12 @@ use super::places::RaggedResults;
 use crate::error::Result;
 use crate::expr::Explanation;
 use crate::gufunc::{Elementary, Inputs, Outputs, Part};
-use crate::memory::{for_tuples, list};
+use crate::memory::{for_tuples, list, opaque};
 use crate::ragged::deferred::{DeferredRagged, Kept, RaggedCompute, SharedRows};
 use crate::ragged::expr::RaggedExpr;
 use crate::ragged::form::{Extent, Form};
 use crate::ragged::{Ragged, Stretch, sealed};
 use crate::tensor::Tensor;
-use std::fmt;
 use std::sync::Arc;
 
 /// A call of several outputs, which is computed once for all of them.
@@ -21,11 +20,7 @@ pub struct WholeRagged<I, O: SharedRagged, F, X, M> {
     results: SharedRows<O::Kept>,
 }
 
-impl<I, O: SharedRagged, F, X, M> fmt::Debug for WholeRagged<I, O, F, X, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WholeRagged").field("call", &self.call).finish_non_exhaustive()
-    }
-}
+opaque!([I, O: SharedRagged, F, X, M] WholeRagged<I, O, F, X, M> |own| call: own.call);
 
 /// One output of a call of several.
 pub type OutputRows<I, O, F, X, M, T> =

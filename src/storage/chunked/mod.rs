@@ -17,12 +17,12 @@ use super::{Block, Blocks};
 use crate::error::Error;
 use crate::error::{Result, StorageError};
 use crate::grid::Sides;
+use crate::memory::opaque;
 use ahead::Ahead;
 use cache::{Cache, increment};
 use claims::Claims;
 use inside::Inside;
 use shard::Held;
-use std::fmt;
 use std::io;
 use std::ops::Deref;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -120,18 +120,8 @@ where
     }
 }
 
-impl<S: Blocks> fmt::Debug for Chunked<S>
-where
-    S::Elem: 'static,
-{
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chunked")
-            .field("extents", &self.inner.sides.extents)
-            .field("block", &self.inner.sides.block)
-            .field("stats", &self.stats())
-            .finish_non_exhaustive()
-    }
-}
+opaque!([S: Blocks<Elem: 'static>] Chunked<S> |own|
+    extents: own.inner.sides.extents, block: own.inner.sides.block, stats: own.stats());
 
 impl<S: Blocks> Chunked<S>
 where
