@@ -11,6 +11,7 @@ use crate::shape::Shape;
 use std::sync::Arc;
 
 /// The result of an operation as an operand: a leaf whose elements are computed before the expression is.
+#[derive(Clone)]
 pub struct Pending<C: Compute> {
     operation: C,
     /// Where in the result each index of this view lies, or why there is no result.
@@ -24,17 +25,6 @@ impl<C: Compute> Pending<C> {
         let map = operation.layout();
         let len = map.as_ref().map_or(0, AddressMap::count);
         Self { operation, map, missing: Missing::new(len), shared }
-    }
-}
-
-impl<C: Compute + Clone> Clone for Pending<C> {
-    fn clone(&self) -> Self {
-        Self {
-            operation: self.operation.clone(),
-            map: self.map.clone(),
-            missing: self.missing.clone(),
-            shared: self.shared.clone(),
-        }
     }
 }
 
