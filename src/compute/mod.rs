@@ -35,6 +35,7 @@ use crate::expr::{
 };
 use crate::kernel::{Filled, inner};
 use crate::map::AddressMap;
+use crate::memory::forward;
 use crate::shape::Shape;
 use crate::storage::Writer;
 use crate::tensor::Tensor;
@@ -123,48 +124,21 @@ impl<C: Compute + ?Sized> Sealed for &C {}
 impl<C: Compute + ?Sized> Compute for &C {
     type Elem = C::Elem;
 
-    fn shape(&self) -> Result<Shape> {
-        (**self).shape()
-    }
-
-    fn layout(&self) -> Result<AddressMap> {
-        (**self).layout()
+    forward! {
+        ref shape() -> Result<Shape>;
+        ref layout() -> Result<AddressMap>;
+        ref check_reads() -> Result<()>;
+        ref depth() -> usize;
+        ref fill(out: &mut [MaybeUninit<C::Elem>]) -> Result<Filled>;
+        ref collect(count: usize) -> Result<Vec<C::Elem>>;
+        ref only() -> Result<Option<C::Elem>>;
+        ref boxes(limit: usize) -> Result<Boxes>;
+        ref eval_box(ranges: &[Range<usize>]) -> Result<Tensor<Vec<C::Elem>>>;
+        ref explain() -> Result<Explanation>;
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
         (**self).deferred(visit);
-    }
-
-    fn check_reads(&self) -> Result<()> {
-        (**self).check_reads()
-    }
-
-    fn depth(&self) -> usize {
-        (**self).depth()
-    }
-
-    fn fill(&self, out: &mut [MaybeUninit<C::Elem>]) -> Result<Filled> {
-        (**self).fill(out)
-    }
-
-    fn collect(&self, count: usize) -> Result<Vec<C::Elem>> {
-        (**self).collect(count)
-    }
-
-    fn only(&self) -> Result<Option<C::Elem>> {
-        (**self).only()
-    }
-
-    fn boxes(&self, limit: usize) -> Result<Boxes> {
-        (**self).boxes(limit)
-    }
-
-    fn eval_box(&self, ranges: &[Range<usize>]) -> Result<Tensor<Vec<C::Elem>>> {
-        (**self).eval_box(ranges)
-    }
-
-    fn explain(&self) -> Result<Explanation> {
-        (**self).explain()
     }
 }
 

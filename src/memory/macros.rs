@@ -44,3 +44,25 @@ macro_rules! for_tuples {
     };
 }
 pub(crate) use for_tuples;
+
+/// Methods of what a pointer leads to, with an attribute if one is given.
+macro_rules! forward {
+    (#[$with:meta] $(ref $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => { $(
+        #[$with]
+        fn $name(&self, $($arg: $type),*) $(-> $out)? {
+            (**self).$name($($arg),*)
+        }
+    )* };
+    (#[$with:meta] $(mut $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => { $(
+        #[$with]
+        fn $name(&mut self, $($arg: $type),*) $(-> $out)? {
+            (**self).$name($($arg),*)
+        }
+    )* };
+    ($(ref $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => { $(
+        fn $name(&self, $($arg: $type),*) $(-> $out)? {
+            (**self).$name($($arg),*)
+        }
+    )* };
+}
+pub(crate) use forward;

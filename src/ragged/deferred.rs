@@ -10,7 +10,7 @@ use super::{Ragged, Stretch};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Hold, NOT_COMPUTED, SharedResult, pairs};
-use crate::memory::{default_of_fields, opaque};
+use crate::memory::{default_of_fields, forward, opaque};
 use std::fmt::{self, Debug, Display, Formatter};
 use std::sync::{Arc, OnceLock};
 
@@ -54,28 +54,13 @@ impl<C: RaggedCompute> super::sealed::Operation for &C {}
 impl<C: RaggedCompute> RaggedCompute for &C {
     type Elem = C::Elem;
 
-    fn extents(&self) -> Result<Vec<Extent>> {
-        (**self).extents()
-    }
-
-    fn knows_rows(&self) -> bool {
-        (**self).knows_rows()
-    }
-
-    fn form(&self, stretch: Stretch) -> Result<Form> {
-        (**self).form(stretch)
-    }
-
-    fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<C::Elem>>> {
-        (**self).compute(stretch)
-    }
-
-    fn keep(&self, stretch: Stretch) -> Result<Kept<C::Elem>> {
-        (**self).keep(stretch)
-    }
-
-    fn explain(&self) -> Result<Explanation> {
-        (**self).explain()
+    forward! {
+        ref extents() -> Result<Vec<Extent>>;
+        ref knows_rows() -> bool;
+        ref form(stretch: Stretch) -> Result<Form>;
+        ref compute(stretch: Stretch) -> Result<Ragged<Vec<C::Elem>>>;
+        ref keep(stretch: Stretch) -> Result<Kept<C::Elem>>;
+        ref explain() -> Result<Explanation>;
     }
 }
 

@@ -3,32 +3,18 @@
 use super::{Block, BlockIndex, Blocks, BlocksMut, BoxReader, Reader, Stored, StoredMut, Writer};
 use crate::error::StorageError;
 use crate::grid::Starts;
+use crate::memory::forward;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Methods of what a pointer leads to. All are forwarded, provided ones included: a forgotten `stored` would densify
-/// silently, a forgotten `as_slice` would be slow.
-macro_rules! forward {
-    ($(ref $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => { $(
-        #[inline]
-        fn $name(&self, $($arg: $type),*) $(-> $out)? {
-            (**self).$name($($arg),*)
-        }
-    )* };
-    ($(mut $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => { $(
-        #[inline]
-        fn $name(&mut self, $($arg: $type),*) $(-> $out)? {
-            (**self).$name($($arg),*)
-        }
-    )* };
-}
-
+/// All methods are forwarded, provided ones included: a forgotten `stored` would densify silently, a forgotten `as_slice`
+/// would be slow.
 macro_rules! forward_reader {
     ($([$($generics:tt)*] $pointer:ty, $levels:literal { $($own:tt)* })*) => { $(
         impl<$($generics)*> Reader for $pointer {
             type Elem = <<Self as Deref>::Target as Reader>::Elem;
 
-            forward! {
+            forward! { #[inline]
                 ref len() -> usize;
                 ref read(address: usize) -> Self::Elem;
                 ref is_empty() -> bool;
@@ -69,7 +55,7 @@ forward_reader! {
 macro_rules! forward_writer {
     ($($pointer:ty),*) => { $(
         impl<W: Writer + ?Sized> Writer for $pointer {
-            forward! {
+            forward! { #[inline]
                 mut write(address: usize, value: Self::Elem);
                 mut try_write(address: usize, value: Self::Elem) -> Result<(), StorageError>;
                 mut as_mut_slice() -> Option<&mut [Self::Elem]>;
@@ -88,7 +74,7 @@ macro_rules! forward_blocks {
         impl<B: Blocks + ?Sized> Blocks for $pointer {
             type Elem = B::Elem;
 
-            forward! {
+            forward! { #[inline]
                 ref extents() -> &[usize];
                 ref block() -> &[usize];
                 ref starts(axis: usize) -> Option<Starts>;
@@ -101,7 +87,7 @@ macro_rules! forward_blocks {
         }
 
         impl<B: BlocksMut + ?Sized> BlocksMut for $pointer {
-            forward! {
+            forward! { #[inline]
                 ref store(index: &[usize], from: &[B::Elem]) -> Result<(), StorageError>;
                 ref change(index: &[usize], change: &mut dyn FnMut(&mut [B::Elem])) -> Result<(), StorageError>;
                 ref finish() -> Result<(), StorageError>;
