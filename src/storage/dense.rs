@@ -6,59 +6,64 @@ use super::{
 use crate::error::{Error, StorageError};
 use std::ops::Range;
 
+/// Storage whose elements are one slice: its bounds, further ones for writing, and how it lends the slice.
 macro_rules! slices {
-    ($([$($generics:tt)*] $type:ty;)*) => { $(
-        impl<$($generics)*> Reader for $type {
+    ($([$($of:tt)*] [$($writes:tt)*] $type:ty, $own:ident => $slice:expr, $slice_mut:expr;)*) => { $(
+        impl<$($of)*> Reader for $type {
             type Elem = T;
 
             #[inline]
-            fn len(&self) -> usize {
-                let slice: &[T] = self;
+            fn len(&$own) -> usize {
+                let slice: &[T] = $slice;
                 slice.len()
             }
 
             #[inline]
-            fn read(&self, address: usize) -> T {
-                self[address]
+            fn read(&$own, address: usize) -> T {
+                let slice: &[T] = $slice;
+                slice[address]
             }
 
             #[inline]
-            fn try_read(&self, address: usize) -> Result<T, StorageError> {
-                let slice: &[T] = self;
+            fn try_read(&$own, address: usize) -> Result<T, StorageError> {
+                let slice: &[T] = $slice;
                 slice.get(address).copied().ok_or_else(|| StorageError::beyond(address, slice.len()))
             }
 
             #[inline]
-            fn as_slice(&self) -> Option<&[T]> {
-                Some(self)
+            fn as_slice(&$own) -> Option<&[T]> {
+                Some($slice)
             }
         }
 
-        impl<$($generics)*> Writer for $type {
+        impl<$($of)*> Writer for $type where $($writes)* {
             #[inline]
-            fn write(&mut self, address: usize, value: T) {
-                self[address] = value;
+            fn write(&mut $own, address: usize, value: T) {
+                let slice: &mut [T] = $slice_mut;
+                slice[address] = value;
             }
 
             #[inline]
-            fn try_write(&mut self, address: usize, value: T) -> Result<(), StorageError> {
-                let slice: &mut [T] = self;
+            fn try_write(&mut $own, address: usize, value: T) -> Result<(), StorageError> {
+                let slice: &mut [T] = $slice_mut;
                 let len = slice.len();
                 *slice.get_mut(address).ok_or_else(|| StorageError::beyond(address, len))? = value;
                 Ok(())
             }
 
             #[inline]
-            fn as_mut_slice(&mut self) -> Option<&mut [T]> {
-                Some(self)
+            fn as_mut_slice(&mut $own) -> Option<&mut [T]> {
+                Some($slice_mut)
             }
         }
     )* };
 }
+pub(super) use slices;
+
 slices! {
-    [T: Copy + Send + Sync] [T];
-    [T: Copy + Send + Sync] Vec<T>;
-    [T: Copy + Send + Sync, const N: usize] [T; N];
+    [T: Copy + Send + Sync] [] [T], self => self, self;
+    [T: Copy + Send + Sync] [] Vec<T>, self => self, self;
+    [T: Copy + Send + Sync, const N: usize] [] [T; N], self => self, self;
 }
 
 /// A range of addresses of another storage, which become `0..len()`. A part of sparse storage is sparse,

@@ -1,5 +1,6 @@
 //! Elements in memory that something else owns.
 
+use super::dense::slices;
 use super::{Reader, Writer};
 use crate::error::StorageError;
 use crate::memory::opaque;
@@ -45,51 +46,7 @@ impl<T, O: AsRef<[T]>> Held<T, O> {
 
 opaque!([T, O: AsRef<[T]>] Held<T, O> |own| type: std::any::type_name::<T>(), len: own.owner.as_ref().len());
 
-impl<T, O> Reader for Held<T, O>
-where
-    T: Copy + Send + Sync,
-    O: AsRef<[T]> + Send + Sync,
-{
-    type Elem = T;
-
-    #[inline]
-    fn len(&self) -> usize {
-        self.owner.as_ref().len()
-    }
-
-    #[inline]
-    fn read(&self, address: usize) -> T {
-        self.owner.as_ref()[address]
-    }
-
-    #[inline]
-    fn try_read(&self, address: usize) -> Result<T, StorageError> {
-        self.owner.as_ref().try_read(address)
-    }
-
-    #[inline]
-    fn as_slice(&self) -> Option<&[T]> {
-        Some(self.owner.as_ref())
-    }
-}
-
-impl<T, O> Writer for Held<T, O>
-where
-    T: Copy + Send + Sync,
-    O: AsRef<[T]> + AsMut<[T]> + Send + Sync,
-{
-    #[inline]
-    fn write(&mut self, address: usize, value: T) {
-        self.owner.as_mut()[address] = value;
-    }
-
-    #[inline]
-    fn try_write(&mut self, address: usize, value: T) -> Result<(), StorageError> {
-        self.owner.as_mut().try_write(address, value)
-    }
-
-    #[inline]
-    fn as_mut_slice(&mut self) -> Option<&mut [T]> {
-        Some(self.owner.as_mut())
-    }
+slices! {
+    [T: Copy + Send + Sync, O: AsRef<[T]> + Send + Sync] [O: AsMut<[T]>] Held<T, O>,
+    self => self.owner.as_ref(), self.owner.as_mut();
 }
