@@ -257,37 +257,6 @@ fn memory<'o, W: Writer>(
 #[derive(Debug, Clone)]
 pub struct Tuple<T>(T);
 
-macro_rules! one {
-    ($O:ty) => {
-        impl<W: Writer> Destinations<$O> for &mut Tensor<W>
-        where
-            W::Elem: Default + 'static,
-        {
-            fn shapes(&self) -> SmallVec<[Shape; 2]> {
-                SmallVec::from_iter([self.shape()])
-            }
-
-            fn row_major(
-                &mut self,
-                arranged: &[Arrangement],
-            ) -> Option<<$O as cores::Outputs>::Slices<'_>> {
-                Some((memory(self, &arranged[0])?,).into())
-            }
-
-            fn with(
-                self,
-                arranged: &[Arrangement],
-                run: impl FnOnce(&mut <$O as cores::Outputs>::Destinations<'_>) -> Result<()>,
-            ) -> Result<()> {
-                let mut out = Arranged::new(self, &arranged[0], Some(<_>::default()))?;
-                run(&mut (&mut out as &mut dyn Destination<W::Elem>,).into())
-            }
-        }
-    };
-}
-one!([W::Elem; 1]);
-one!((W::Elem,));
-
 impl<W: Writer, const N: usize> Destinations<[W::Elem; N]> for [&mut Tensor<W>; N]
 where
     W::Elem: Default + 'static,
@@ -322,38 +291,46 @@ where
     }
 }
 
-/// The methods of several destinations.
+/// The methods of destinations, one for each output.
 macro_rules! destination_methods {
-    ($O:ty: $($W:ident $k:tt)*) => {
-        fn shapes(&self) -> SmallVec<[Shape; 2]> {
-            SmallVec::from_iter([$(self.$k.shape()),*])
+    ($own:ident, $O:ty: $($W:ident $k:tt $out:expr),*) => {
+        fn shapes(&$own) -> SmallVec<[Shape; 2]> {
+            SmallVec::from_iter([$($out.shape()),*])
         }
 
-        fn row_major(&mut self, arranged: &[Arrangement]) -> Option<<$O as cores::Outputs>::Slices<'_>> {
-            Some(($(memory(self.$k, &arranged[$k])?,)*).into())
+        fn row_major(&mut $own, arranged: &[Arrangement]) -> Option<<$O as cores::Outputs>::Slices<'_>> {
+            Some(($(memory($out, &arranged[$k])?,)*).into())
         }
 
         fn with(
-            self,
+            $own,
             arranged: &[Arrangement],
             run: impl FnOnce(&mut <$O as cores::Outputs>::Destinations<'_>) -> Result<()>,
         ) -> Result<()> {
-            let mut outs = ($(Arranged::new(self.$k, &arranged[$k], Some(<_>::default()))?,)*);
+            let mut outs = ($(Arranged::new($out, &arranged[$k], Some(<_>::default()))?,)*);
             run(&mut ($(&mut outs.$k as &mut dyn Destination<$W::Elem>,)*).into())
         }
     };
 }
 
+impl<W: Writer<Elem: Default + 'static>> Destinations<[W::Elem; 1]> for &mut Tensor<W> {
+    destination_methods!(self, [W::Elem; 1]: W 0 self);
+}
+
+impl<W: Writer<Elem: Default + 'static>> Destinations<(W::Elem,)> for &mut Tensor<W> {
+    destination_methods!(self, (W::Elem,): W 0 self);
+}
+
 macro_rules! destinations {
     ($count:literal: $($W:ident $name:ident $k:tt),*) => {
         impl<$($W: Writer<Elem: Default + 'static>),*> Destinations<($($W::Elem,)*)> for ($(&mut Tensor<$W>,)*) {
-            destination_methods!(($($W::Elem,)*): $($W $k)*);
+            destination_methods!(self, ($($W::Elem,)*): $($W $k self.$k),*);
         }
 
         impl<T: Copy + Default + Send + Sync + 'static, $($W: Writer<Elem = T>),*> Destinations<[T; $count]>
             for ($(&mut Tensor<$W>,)*)
         {
-            destination_methods!([T; $count]: $($W $k)*);
+            destination_methods!(self, [T; $count]: $($W $k self.$k),*);
         }
     };
 }

@@ -92,30 +92,6 @@ pub trait RaggedDestinations<O: Outputs<Tensors: RaggedResults>> {
     ) -> Result<()>;
 }
 
-macro_rules! one {
-    ($O:ty, $pattern:pat => $result:ident) => {
-        impl<D: RaggedDestination<Elem: Default + 'static>> RaggedDestinations<$O> for &mut D {
-            fn extents(&self) -> Vec<Vec<Extent>> {
-                vec![self.kinds()]
-            }
-
-            fn accept(&mut self, places: &Places) -> Result<()> {
-                self.accepts(&places.blank(0)?)
-            }
-
-            fn write_all(
-                self,
-                $pattern: <<$O as Outputs>::Tensors as RaggedResults>::Ragged,
-                made: Vec<Option<Made>>,
-            ) -> Result<()> {
-                self.write($result, made.into_iter().next().flatten())
-            }
-        }
-    };
-}
-one!([D::Elem; 1], [result] => result);
-one!((D::Elem,), (result,) => result);
-
 impl<D, const N: usize> RaggedDestinations<[D::Elem; N]> for [&mut D; N]
 where
     D: RaggedDestination<Elem: Default + 'static>,
@@ -135,39 +111,47 @@ where
 }
 
 macro_rules! destinations {
-    ([$($of:tt)*] $O:ty, $results:pat => $($D:ident $name:ident $k:tt),*) => {
-        impl<$($of)*> RaggedDestinations<$O> for ($(&mut $D,)*) {
-            fn extents(&self) -> Vec<Vec<Extent>> {
-                vec![$(self.$k.kinds()),*]
+    ([$($of:tt)*] $O:ty, $outs:ty, $own:ident, $results:pat => $($name:ident $k:tt $out:expr),*) => {
+        impl<$($of)*> RaggedDestinations<$O> for $outs {
+            fn extents(&$own) -> Vec<Vec<Extent>> {
+                vec![$($out.kinds()),*]
             }
 
-            fn accept(&mut self, places: &Places) -> Result<()> {
-                $(self.$k.accepts(&places.blank($k)?)?;)*
+            fn accept(&mut $own, places: &Places) -> Result<()> {
+                $($out.accepts(&places.blank($k)?)?;)*
                 Ok(())
             }
 
             fn write_all(
-                self,
+                $own,
                 $results: <<$O as Outputs>::Tensors as RaggedResults>::Ragged,
                 made: Vec<Option<Made>>,
             ) -> Result<()> {
                 let mut made = made.into_iter();
-                $(self.$k.write($name, made.next().flatten())?;)*
+                $($out.write($name, made.next().flatten())?;)*
                 Ok(())
             }
         }
     };
+}
+destinations! {
+    [D: RaggedDestination<Elem: Default + 'static>]
+    [D::Elem; 1], &mut D, self, [result] => result 0 self
+}
+destinations! {
+    [D: RaggedDestination<Elem: Default + 'static>]
+    (D::Elem,), &mut D, self, (result,) => result 0 self
 }
 
 macro_rules! tuples {
     ($count:literal: $($D:ident $name:ident $k:tt),*) => {
         destinations! {
             [$($D: RaggedDestination<Elem: Default + 'static>),*]
-            ($($D::Elem,)*), ($($name,)*) => $($D $name $k),*
+            ($($D::Elem,)*), ($(&mut $D,)*), self, ($($name,)*) => $($name $k self.$k),*
         }
         destinations! {
             [T: Copy + Default + Send + Sync + 'static, $($D: RaggedDestination<Elem = T>),*]
-            [T; $count], [$($name),*] => $($D $name $k),*
+            [T; $count], ($(&mut $D,)*), self, [$($name),*] => $($name $k self.$k),*
         }
     };
 }
