@@ -2,7 +2,7 @@
 
 use super::runs::Runs;
 use super::strided::Strided;
-use super::{Block, Data, RowReader, Rows, VisitRows};
+use super::{RowReader, Rows, VisitRows};
 use crate::expr::boxed::Boxed;
 use crate::expr::node::Worker;
 use crate::expr::{Access, Expr};
@@ -211,27 +211,13 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
     }
 
     /// Finds where rows and columns lie in the block that holds them: fills `starts`. `false` if it is not one.
-    fn find(&mut self, rows: Range<usize>, columns: Range<usize>) -> Result<bool, Stop> {
+    pub(super) fn find(&mut self, rows: Range<usize>, columns: Range<usize>) -> Result<bool, Stop> {
         let Some(own) = &self.rows.in_blocks else { return Ok(false) };
         if columns.len() > own.left(columns.start) {
             return Ok(false);
         }
         self.tell(rows.start, columns.start);
         own.find(&self.rows.shape, &mut self.worker, &mut self.starts, [rows, columns])
-    }
-
-    /// Rows and columns where they lie, if one block holds them.
-    pub(super) fn in_block(
-        &mut self,
-        rows: Range<usize>,
-        columns: Range<usize>,
-    ) -> Result<Option<Block<'_, T>>, Stop> {
-        let width = columns.len();
-        if !self.find(rows, columns)? {
-            return Ok(None);
-        }
-        let slice = self.worker.slice().ok_or_else(shorter)?;
-        Ok(Some(Block { data: Data::Apart(slice, &self.starts), columns: width }))
     }
 
     /// Copies rows and columns from their blocks to the block that is held, whose rows are `stride` long, from place

@@ -147,8 +147,7 @@ impl<T: Copy + Send + Sync> RowReader<'_, T> {
         most: usize,
     ) -> Result<Block<'_, T>, Stop> {
         let width = columns.len();
-        // Asked for twice, as a reference that is returned would be borrowed on the other way, too.
-        if self.in_block(rows.clone(), columns.clone())?.is_some() {
+        if self.find(rows.clone(), columns.clone())? {
             let slice = self.worker.slice().ok_or_else(shorter)?;
             return Ok(Block { data: Data::Apart(slice, &self.starts), columns: width });
         }
