@@ -6,7 +6,7 @@
 use super::{Matrix, is_plain};
 use crate::error::{Error, Result};
 use crate::kernel::{Filled, LARGE_BYTES, Ring, dispatch};
-use crate::memory::resize;
+use crate::memory::{default_of_fields, resize};
 use std::mem::MaybeUninit;
 
 /// Rows of a product from which on it pays to bring a panel of the second matrix together.
@@ -19,11 +19,7 @@ pub(crate) struct Scratch<T, S> {
     pub(super) sums: Vec<S>,
 }
 
-impl<T, S> Default for Scratch<T, S> {
-    fn default() -> Self {
-        Self { elements: Vec::new(), sums: Vec::new() }
-    }
-}
+default_of_fields!(Scratch<T, S> { elements, sums });
 
 /// Makes room for so many of what `with` is one of.
 pub(super) fn make_room<E: Copy>(memory: &mut Vec<E>, count: usize, with: E) -> Result<()> {

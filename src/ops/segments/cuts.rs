@@ -2,7 +2,7 @@
 
 use crate::expr::Stop;
 use crate::kernel::{self, Kernel, PART};
-use crate::memory::{refill, try_reserve_exact};
+use crate::memory::{default_of_fields, refill, try_reserve_exact};
 use crate::ops::along::{At, Gap, Job, Lane, LaneRows, States, Sweep, each_lane};
 use crate::ops::reduce::{Pairwise, Reducer, loops};
 use std::ops::{Range, RangeInclusive};
@@ -75,16 +75,7 @@ pub(super) struct Memory<S, U> {
     results: Vec<U>,
 }
 
-impl<S, U> Default for Memory<S, U> {
-    fn default() -> Self {
-        Self {
-            pairs: Pairwise::default(),
-            states: Vec::new(),
-            rows: Pairwise::default(),
-            results: Vec::new(),
-        }
-    }
-}
+default_of_fields!(Memory<S, U> { pairs, states, rows, results });
 
 impl<R> Cuts<'_, R> {
     /// Lengths of segments that are one leaf.
