@@ -120,12 +120,12 @@ pub(super) struct OneTile {
 
 /// The tile, if an evaluation needs no plan.
 pub(super) fn tile_without_plan<T>(e: &dyn Node<T>, map: &AddressMap) -> Option<OneTile> {
-    let mut found = None;
     if in_order(e, map, &mut |_| {}) {
         let mut along = PerOperand::from_slice(&[(1, false)]);
         e.leaves(&mut |_| along.push((1, false)));
         return Some(OneTile { sides: [1, map.count()], along });
     }
+    let mut found = None;
     one_tile(e, map, false, &mut |tile| {
         let columns = tile.places.iter().map(|place| place.columns);
         let along: PerOperand<_> = columns.map(|own| (own.stride, own.table.is_some())).collect();
@@ -275,8 +275,7 @@ pub(super) fn evaluate_raw<T: Copy + Send + Sync>(
     if whole && one_tile(e, map, false, &mut |tile| done = e.fill_tile(tile, out)) {
         return done.map(Some);
     }
-    let run = if whole { run_planned } else { run };
-    run(&Fused(e), e, shape, map, Output::new(out), blocking(e, map))
+    run(&Fused(e), e, (shape, map), whole, Output::new(out), blocking(e, map))
 }
 
 /// The tiles in which `e` is evaluated to where `map` says.
@@ -311,38 +310,23 @@ fn copies_rows(e: &dyn Tree, map: &AddressMap) -> bool {
             .is_some_and(|(stride, pattern)| stride == 1 && matches!(pattern, map::Pattern::Linear))
 }
 
-/// Runs `source`, which reads the leaves of `e`: as one tile, or by a plan.
+/// Runs `source`, which reads the leaves of `e`, to where `map` says: as one tile, unless that was `tried`, or by a plan.
 #[inline(never)]
 pub(super) fn run<T: Copy + Send + Sync>(
     source: &dyn Source<T>,
     e: &dyn Tree,
-    shape: &Shape,
-    map: &AddressMap,
+    (shape, map): (&Shape, &AddressMap),
+    tried: bool,
     out: Output<'_, T>,
     blocking: Blocking,
 ) -> Result<Option<Filled>, Stop> {
     let (mut out, mut done) = (Some(out), None);
-    if are_few::<T>(map.count()) {
+    if !tried && are_few::<T>(map.count()) {
         tabled_tile(e, map, &mut |tile| {
             done = out.take().map(|out| kernel::evaluate_tile(source, tile, out));
         });
     }
-    match out {
-        Some(out) => run_planned(source, e, shape, map, out, blocking),
-        None => done.unwrap_or(Ok(())).map(|()| None),
-    }
-}
-
-/// The same by a plan.
-#[inline(never)]
-fn run_planned<T: Copy + Send + Sync>(
-    source: &dyn Source<T>,
-    e: &dyn Tree,
-    shape: &Shape,
-    map: &AddressMap,
-    out: Output<'_, T>,
-    blocking: Blocking,
-) -> Result<Option<Filled>, Stop> {
+    let Some(out) = out else { return done.unwrap_or(Ok(())).map(|()| None) };
     let prepared = Prepared::new(e, shape, map);
     let stages = prepared.stages();
     kernel::evaluate(source, &prepared.shape, &prepared.operands(&stages), blocking, out)

@@ -98,16 +98,7 @@ impl<E: Expr> Node<E::Elem> for E {
 
     #[inline(never)]
     fn fill_tile(&self, tile: &Tile<'_>, out: &mut [MaybeUninit<E::Elem>]) -> Result<Filled, Stop> {
-        let mut cursor = self.cursor();
-        // A tensor goes from memory to memory, not through scratch memory.
-        let copied = match E::IS_LEAF {
-            true => kernel::copy_tile(tile, out, &mut |dest| cursor.copy(tile, dest))?,
-            false => None,
-        };
-        match copied {
-            Some(filled) => Ok(filled),
-            None => fill_whole(&mut cursor, tile, out),
-        }
+        fill_whole(&mut self.cursor(), E::IS_LEAF, tile, out)
     }
 }
 
@@ -346,9 +337,16 @@ impl<T: Copy> TileSource<T> for Worker<'_, T> {
 /// Evaluates a tile whose rows follow one another in `out` and fill it.
 fn fill_whole<T: Copy>(
     work: &mut dyn Work<'_, T>,
+    is_leaf: bool,
     tile: &Tile<'_>,
     out: &mut [MaybeUninit<T>],
 ) -> Result<Filled, Stop> {
+    // A tensor goes from memory to memory, not through scratch memory.
+    if is_leaf
+        && let Some(filled) = kernel::copy_tile(tile, out, &mut |dest| work.copy(tile, dest))?
+    {
+        return Ok(filled);
+    }
     work.bind(tile, &mut 1)?;
     kernel::fill_tile(&*work, 0, tile.sides(), out)
 }

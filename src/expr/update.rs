@@ -135,7 +135,8 @@ where
     let done = match storage.as_mut_slice() {
         Some(slice) if map.rest().is_empty() => {
             source.without_plan(map, slice).unwrap_or_else(|| {
-                run(&source, &e, &shape, map, Output::held(slice), Blocking::SCRATCH).map(drop)
+                run(&source, &e, (&shape, map), false, Output::held(slice), Blocking::SCRATCH)
+                    .map(drop)
             })
         }
         _ => {

@@ -346,8 +346,7 @@ pub(crate) fn prefetch_row<T>(read: &[T]) {
     const PAGES: usize = 8;
     let start = read.as_ptr().cast::<u8>();
     let lines = (size_of_val(read) / LINE).clamp(1, PAGES);
-    if is_amd() {
-        let near = is_zen5();
+    if let Some(near) = amd_asks_for_nearest() {
         for line in 0..lines {
             let address = start.wrapping_add(2 * PAGE + line * LINE);
             if near { prefetch_byte::<true>(address) } else { prefetch_byte::<false>(address) }
@@ -361,22 +360,15 @@ pub(crate) fn prefetch_row<T>(read: &[T]) {
     }
 }
 
-/// Whether the processor is one of AMD's or a relative of them: no other has SSE4a.
+/// Whether lines are best asked for the nearest cache, if the processor is one of AMD's or a relative of them: no other has
+/// SSE4a, and none before Zen 5 has AVX-VNNI.
 #[inline(always)]
-fn is_amd() -> bool {
+fn amd_asks_for_nearest() -> Option<bool> {
     #[cfg(target_arch = "x86_64")]
-    return std::is_x86_feature_detected!("sse4a");
+    return std::is_x86_feature_detected!("sse4a")
+        .then(|| std::is_x86_feature_detected!("avxvnni"));
     #[cfg(not(target_arch = "x86_64"))]
-    false
-}
-
-/// Whether a processor of AMD is of Zen 5 or later: those before have no AVX-VNNI.
-#[inline(always)]
-fn is_zen5() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return std::is_x86_feature_detected!("avxvnni");
-    #[cfg(not(target_arch = "x86_64"))]
-    false
+    None
 }
 
 /// Asks for the cache line at any address, valid or not: for the nearest cache or the one behind it.

@@ -67,6 +67,8 @@ pub(crate) fn copy_rows<T: Copy>(
     Some(Ok(()))
 }
 
+/// Most elements of a row that are copied by a loop, as a call of `memcpy` takes longer.
+const LOOPED: usize = 128;
 /// Shortest row that is worth to be streamed by itself.
 const STREAMED_ROW_BYTES: usize = 512;
 /// Rows from this size on are left to `memcpy`, which streams by itself.
@@ -187,7 +189,7 @@ unsafe fn pack_row<T: Copy>(
     unsafe {
         let first = from.as_ptr();
         match (columns.table, columns.stride) {
-            (None, 1) if out.len() <= 128 => strided_row::<T, 1>(first.offset(base), out),
+            (None, 1) if out.len() <= LOOPED => strided_row::<T, 1>(first.offset(base), out),
             (None, 1) => out
                 .copy_from_slice(std::slice::from_raw_parts(first.offset(base).cast(), out.len())),
             (None, 0) => out.fill(MaybeUninit::new(*first.offset(base))),
