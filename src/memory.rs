@@ -18,7 +18,7 @@ mod macros;
 mod sort;
 
 pub(crate) use aligned::{Aligned, AlignedVec, LINE};
-pub(crate) use macros::{default_of_fields, for_tuples, forward, opaque};
+pub(crate) use macros::{debug_of_fields, default_of_fields, for_tuples, forward};
 pub(crate) use sort::sort_by;
 
 /// Bytes of a large page, and their alignment.

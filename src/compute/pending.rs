@@ -6,7 +6,7 @@ use crate::expr::machinery::{Kept, LeafCursor};
 use crate::expr::sealed::Sealed;
 use crate::expr::{Access, Expr, Leaf, Missing, Prepare, SharedResult, prepare_all};
 use crate::map::AddressMap;
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::shape::Shape;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl<C: Compute> Pending<C> {
     }
 }
 
-opaque!([C: Compute] Pending<C> |own| map: own.map);
+debug_of_fields!([C: Compute] Pending<C> |own| map: own.map);
 
 impl<C: Compute> Prepare for Pending<C> {
     fn prepare<'a>(&'a self, kept: &mut Kept<'a>) -> Result<()> {

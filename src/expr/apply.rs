@@ -4,7 +4,7 @@ use super::{Expr, Leaf, Operands, Prepare, sealed::Sealed};
 use crate::error::{Error, Result};
 use crate::kernel::{Cursor, Fault, Row, RowOf, Stop, Tile};
 use crate::map::AddressMap;
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::shape::Shape;
 use std::fmt;
 
@@ -185,7 +185,7 @@ pub struct ApplyCursor<'a, F, C> {
     pub(super) operands: C,
 }
 
-opaque!([F, C] ApplyCursor<'_, F, C>);
+debug_of_fields!([F, C] ApplyCursor<'_, F, C>);
 
 impl<F: Op<C::Elem>, C: Cursor> Cursor for ApplyCursor<'_, F, C> {
     type Elem = F::Out;
@@ -232,7 +232,7 @@ impl<'r, F, R> ApplyRow<'r, F, R> {
     }
 }
 
-opaque!([F, R] ApplyRow<'_, F, R>);
+debug_of_fields!([F, R] ApplyRow<'_, F, R>);
 
 impl<F: Op<R::Elem>, R: Row> Row for ApplyRow<'_, F, R> {
     type Elem = F::Out;

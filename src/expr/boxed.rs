@@ -8,7 +8,7 @@ use super::{Access, Expr, Lazy, Leaf, Prepare, sealed::Sealed};
 use crate::error::{Error, Result, StorageError};
 use crate::kernel::{Cursor, Fault, Local, Row, Stop, Tile};
 use crate::map::AddressMap;
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::shape::Shape;
 use smallvec::SmallVec;
 use std::ops::Deref;
@@ -87,7 +87,7 @@ impl<T> Clone for Boxed<'_, T> {
     }
 }
 
-opaque!([T] Boxed<'_, T> |own| shape: own.shape, leaves: own.leaves.iter().map(|leaf| &leaf.map).collect::<Vec<_>>());
+debug_of_fields!([T] Boxed<'_, T> |own| shape: own.shape, leaves: own.leaves.iter().map(|leaf| &leaf.map).collect::<Vec<_>>());
 
 pub(super) fn boxed<'a, E: Expr + 'a>(e: E) -> BoxExpr<'a, E::Elem> {
     let (depth, leaves) = (e.depth() + 1, e.leaf_count());
@@ -256,7 +256,7 @@ pub struct BoxedCursor<'a, T> {
     fault: bool,
 }
 
-opaque!([T] BoxedCursor<'_, T>);
+debug_of_fields!([T] BoxedCursor<'_, T>);
 
 impl<'a, T: Copy> BoxedCursor<'a, T> {
     fn worker(&mut self) -> Result<&mut Worker<'a, T>, Stop> {

@@ -4,7 +4,7 @@ use super::{Apply, IntoExpr, Lazy, Op, Pairs};
 use super::{binary_methods, checked_table, elementwise_methods, elementwise_table, unary_methods};
 use crate::dtype::{Arithmetic, Cast, Order, Real, Signed};
 use crate::kernel::Fault;
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use std::marker::PhantomData;
 
 type Chosen<C, A, B> = Lazy<
@@ -164,7 +164,7 @@ impl<T: Copy + Send + Sync> Op<(bool, T, T)> for ChooseOp {
 #[derive(Clone)]
 pub struct MapOp<F>(pub(crate) F);
 
-opaque!([F] MapOp<F>);
+debug_of_fields!([F] MapOp<F>);
 
 impl<T, U: Copy + Send + Sync, F: Fn(T) -> U + Send + Sync> Op<(T,)> for MapOp<F> {
     type Out = U;

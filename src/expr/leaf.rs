@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::kernel::inner::{self, RowsMut, slots};
 use crate::kernel::{Cursor, Dest, Fault, PART, Place, Stop, Tile};
 use crate::map::AddressMap;
-use crate::memory::{AlignedVec, opaque, refill};
+use crate::memory::{AlignedVec, debug_of_fields, refill};
 use crate::shape::Shape;
 use crate::storage::{Reader, Sparse, read_steps};
 use crate::tensor::Tensor;
@@ -113,7 +113,7 @@ pub(super) enum Bound {
     Uniform,
 }
 
-opaque!([T: Copy] LeafCursor<'_, T> |own| bound: own.bound);
+debug_of_fields!([T: Copy] LeafCursor<'_, T> |own| bound: own.bound);
 
 /// Bytes between scratch rows, so that the columns of a tile do not all fall into one cache set.
 const PAD_BYTES: usize = 64;

@@ -6,7 +6,7 @@ use super::{Expr, Leaf, Prepare};
 use crate::error::{Result, StorageError};
 use crate::kernel::inner::{RowsMut, Scratch};
 use crate::kernel::{self, Dest, Fault, Fill, FillRow, Filled, Local, Stop, Tile, TileSource};
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::shape::Shape;
 use std::mem::MaybeUninit;
 
@@ -110,7 +110,7 @@ pub struct StoredOnly<'e, T> {
     pub(super) fill: T,
 }
 
-opaque!([T] StoredOnly<'_, T> |own| counts: own.counts);
+debug_of_fields!([T] StoredOnly<'_, T> |own| counts: own.counts);
 
 /// A cursor of any type.
 trait Work<'a, T>: Fill<T> {
@@ -168,7 +168,7 @@ pub struct Worker<'a, T> {
     scratch: Scratch<T>,
 }
 
-opaque!([T] Worker<'_, T>);
+debug_of_fields!([T] Worker<'_, T>);
 
 impl<'a, T: Copy> Worker<'a, T> {
     pub(super) fn new<C: StoredCursor<'a, Elem = T> + 'a>(cursor: C) -> Self {

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::kernel::{Cursor, Fault, Row, RowOf, Stop, Tile};
 use crate::map::AddressMap;
-use crate::memory::{for_tuples, opaque};
+use crate::memory::{debug_of_fields, for_tuples};
 use crate::shape::{Align, Shape};
 
 impl<E: Expr> Lazy<E> {
@@ -233,7 +233,7 @@ for_tuples!(operand_tuples 6);
 /// A closure over the tuple of operands.
 pub struct Function<F>(F);
 
-opaque!([F] Function<F>);
+debug_of_fields!([F] Function<F>);
 
 impl<F: Clone> Clone for Function<F> {
     fn clone(&self) -> Self {

@@ -9,7 +9,7 @@ use super::request::{CallShapes, Request};
 use crate::error::Error;
 use crate::error::Result;
 use crate::expr::{Explanation, Expr, IntoExpr, Scalar};
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::ops::cores;
 use crate::shape::Shape;
 use std::marker::PhantomData;
@@ -70,7 +70,7 @@ impl<I, O: Outputs, F, X: Clone, M: Clone> Clone for Call<I, O, F, X, M> {
     }
 }
 
-opaque!([I, O: Outputs, F, X, M] Call<I, O, F, X, M> |own| call: own.inner.rules.signature());
+debug_of_fields!([I, O: Outputs, F, X, M] Call<I, O, F, X, M> |own| call: own.inner.rules.signature());
 
 impl<I, O: Outputs, F, X, M> Call<I, O, F, X, M> {
     /// The core axes of each argument, in the order of its signature: of inputs, then of outputs. Negative ones count

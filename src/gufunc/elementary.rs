@@ -4,7 +4,7 @@ use super::sealed::Sealed;
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, dispatch, prefetch_at};
 use crate::map::AddressMap;
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::ops::cores;
 
 /// What an elementary function reports: any error, a string for example.
@@ -189,7 +189,7 @@ impl<I: Inputs, O: Outputs> Args<'_, I, O> {
     }
 }
 
-opaque!([I: Inputs, O: Outputs] Args<'_, I, O> |own| dimensions: own.dimensions, steps: own.steps);
+debug_of_fields!([I: Inputs, O: Outputs] Args<'_, I, O> |own| dimensions: own.dimensions, steps: own.steps);
 
 /// A function of cores. Closures are made into one by [`Gufunc::each`](super::Gufunc::each).
 ///
@@ -349,7 +349,7 @@ impl<E: Into<ElementaryError>> Outcome for Result<(), E> {
 #[derive(Clone, Copy)]
 pub struct Each<F>(pub(super) F);
 
-opaque!([F] Each<F>);
+debug_of_fields!([F] Each<F>);
 
 impl<I: Inputs, O: Outputs, F, R> Elementary<I, O> for Each<F>
 where

@@ -5,7 +5,7 @@ use super::elementary::{Each, Elementary, ElementaryError, Inputs, Outcome, Outp
 use super::fit::{CoreDims, Fit, Given, OneRow, fit};
 use super::signature::Signature;
 use crate::error::{Cause, Error, Result};
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::ops::cores;
 use crate::shape::Shape;
 use std::marker::PhantomData;
@@ -98,7 +98,7 @@ impl<I, O, F> Clone for Gufunc<I, O, F> {
     }
 }
 
-opaque!([I, O, F] Gufunc<I, O, F> |own| signature: own.inner.rules.signature);
+debug_of_fields!([I, O, F] Gufunc<I, O, F> |own| signature: own.inner.rules.signature);
 
 impl<I: Inputs, O: Outputs, F> Gufunc<I, O, Each<F>> {
     /// A gufunc that calls a closure with the cores of inputs and those of outputs, for every index of the loop.

@@ -11,7 +11,7 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Expr, Lazy, NOT_COMPUTED, Prepare, SharedResult, prepare_all};
 use crate::kernel::{self, Filled, inner};
 use crate::map::AddressMap;
-use crate::memory::{for_tuples, opaque};
+use crate::memory::{debug_of_fields, for_tuples};
 use crate::ops::cores;
 use crate::shape::Shape;
 use smallvec::SmallVec;
@@ -257,9 +257,9 @@ impl<W, R, T: ?Sized> Clone for Part<W, R, T> {
     }
 }
 
-opaque!([W: fmt::Debug, R, T: ?Sized] Part<W, R, T> |own| whole: own.whole, number: own.number);
+debug_of_fields!([W: fmt::Debug, R, T: ?Sized] Part<W, R, T> |own| whole: own.whole, number: own.number);
 
-opaque!([I, O: Outputs, F, X, M] Whole<I, O, F, X, M> |own| call: own.call);
+debug_of_fields!([I, O: Outputs, F, X, M] Whole<I, O, F, X, M> |own| call: own.call);
 
 impl<W, R, T: ?Sized> Sealed for Part<W, R, T> {}
 

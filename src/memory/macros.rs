@@ -12,8 +12,8 @@ macro_rules! default_of_fields {
 }
 pub(crate) use default_of_fields;
 
-/// Implements `Debug` for a type of which these fields can be shown, or none.
-macro_rules! opaque {
+/// `Debug` of a type of which these fields can be shown, or none.
+macro_rules! debug_of_fields {
     ([$($of:tt)*] $Type:ident $(<$($with:tt),*>)? $(|$own:ident| $($field:ident: $value:expr),*)?) => {
         impl<$($of)*> std::fmt::Debug for $Type $(<$($with),*>)? {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -27,7 +27,7 @@ macro_rules! opaque {
         }
     };
 }
-pub(crate) use opaque;
+pub(crate) use debug_of_fields;
 
 /// Calls a macro for tuples of one to four or to six parts, with their number, and a type, a name and an index of each.
 macro_rules! for_tuples {

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::expr::{
     BadBlock, Boxes, Rows, TRANSPOSED, box_shape, erased, lies_transposed, row_major, selectors,
 };
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::shape::Shape;
 use crate::storage::Reader;
 use crate::tensor::Tensor;
@@ -78,7 +78,7 @@ pub struct Elements<'a, S: Reader> {
     count: usize,
 }
 
-opaque!([S: Reader] Elements<'_, S> |own| left: own.len());
+debug_of_fields!([S: Reader] Elements<'_, S> |own| left: own.len());
 
 impl<S: Reader> Elements<'_, S> {
     /// One element by itself.

@@ -10,7 +10,7 @@ use super::{Ragged, Stretch};
 use crate::error::Result;
 use crate::expr::sealed::Sealed;
 use crate::expr::{Explanation, Hold, NOT_COMPUTED, SharedResult, pairs};
-use crate::memory::{default_of_fields, forward, opaque};
+use crate::memory::{debug_of_fields, default_of_fields, forward};
 use std::fmt::{self, Debug, Display, Formatter};
 use std::sync::{Arc, OnceLock};
 
@@ -99,7 +99,7 @@ pub struct Kept<T> {
     pub(super) whole: Option<Arc<dyn Hold>>,
 }
 
-opaque!([T] Kept<T> |own| whole: own.whole.is_some());
+debug_of_fields!([T] Kept<T> |own| whole: own.whole.is_some());
 
 /// An operation on ragged operands, not computed yet. It may stand wherever a ragged operand may, and is then computed
 /// once for all its clones and references in an evaluation, before what reads it.

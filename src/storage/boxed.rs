@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::error::{Error, StorageError};
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use dyn_clone::DynClone;
 use std::ops::Deref;
 
@@ -50,7 +50,7 @@ impl<T> Clone for BoxReader<'_, T> {
     }
 }
 
-opaque!([T] BoxReader<'_, T>);
+debug_of_fields!([T] BoxReader<'_, T>);
 
 impl<'a, T> Deref for BoxReader<'a, T> {
     type Target = dyn DynReader<Elem = T> + 'a;

@@ -3,7 +3,7 @@
 use super::{Reader, Stored};
 use crate::dtype::Arithmetic;
 use crate::error::StorageError;
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 
 /// The same element at every address.
 ///
@@ -131,7 +131,7 @@ impl<F> FromFn<F> {
     }
 }
 
-opaque!([F] FromFn<F> |own| len: own.len);
+debug_of_fields!([F] FromFn<F> |own| len: own.len);
 
 impl<T: Copy + Send + Sync, F: Fn(usize) -> T + Send + Sync> Reader for FromFn<F> {
     type Elem = T;

@@ -4,7 +4,7 @@ use super::stream::check_present;
 use super::{Reader, Writer, stepped};
 use crate::dtype::{ByteOrder, FileElement, MapElement};
 use crate::error::{Error, Result, StorageError};
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use std::marker::PhantomData;
 
 /// Elements `T` encoded in the bytes `B`: from any offset on, aligned or not, in either byte order.
@@ -92,7 +92,7 @@ impl<T, B> Encoded<T, B> {
     }
 }
 
-opaque!([T, B] Encoded<T, B> |own|
+debug_of_fields!([T, B] Encoded<T, B> |own|
     type: std::any::type_name::<T>(), start_bytes: own.start_bytes, len: own.len, order: own.order);
 
 impl<T: MapElement, B: AsRef<[u8]>> Encoded<T, B> {

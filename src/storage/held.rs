@@ -3,7 +3,7 @@
 use super::dense::slices;
 use super::{Reader, Writer};
 use crate::error::StorageError;
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use std::marker::PhantomData;
 
 /// Elements `T` that lie in memory and belong to `O`: anything that lends them as a slice, such as a buffer of another
@@ -44,7 +44,7 @@ impl<T, O: AsRef<[T]>> Held<T, O> {
     }
 }
 
-opaque!([T, O: AsRef<[T]>] Held<T, O> |own| type: std::any::type_name::<T>(), len: own.owner.as_ref().len());
+debug_of_fields!([T, O: AsRef<[T]>] Held<T, O> |own| type: std::any::type_name::<T>(), len: own.owner.as_ref().len());
 
 slices! {
     [T: Copy + Send + Sync, O: AsRef<[T]> + Send + Sync] [O: AsMut<[T]>] Held<T, O>,

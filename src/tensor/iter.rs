@@ -2,7 +2,7 @@
 
 use super::Tensor;
 use crate::error::{Error, Result};
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use std::iter::FusedIterator;
 
 impl<S> Tensor<S> {
@@ -113,7 +113,7 @@ impl<S> Clone for AxisIter<'_, S> {
     }
 }
 
-opaque!([S] AxisIter<'_, S> |own| left: own.next..own.end);
+debug_of_fields!([S] AxisIter<'_, S> |own| left: own.next..own.end);
 
 impl<'a, S> AxisIter<'a, S> {
     fn at(&self, index: usize) -> Option<Tensor<&'a S>> {

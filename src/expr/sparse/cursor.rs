@@ -5,7 +5,7 @@ use crate::expr::apply::ApplyCursor;
 use crate::expr::{Op, Stop};
 use crate::kernel::{Cursor, Local};
 use crate::map::AddressMap;
-use crate::memory::{for_tuples, opaque};
+use crate::memory::{debug_of_fields, for_tuples};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub struct Maps {
     pub(super) looked_up: Vec<bool>,
 }
 
-opaque!([] Maps |own| fiber: own.fiber);
+debug_of_fields!([] Maps |own| fiber: own.fiber);
 
 /// A leaf of a sparse evaluation, or several in a box.
 pub trait StoredLeaf<'a> {

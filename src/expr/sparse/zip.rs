@@ -13,7 +13,7 @@ use crate::expr::{
 };
 use crate::kernel::Stop;
 use crate::map::AddressMap;
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::shape::{Align, Shape};
 use crate::storage::Sparse;
 use crate::tensor::Tensor;
@@ -135,7 +135,7 @@ impl<E: Expr + Clone> Clone for ZipStored<E> {
     }
 }
 
-opaque!([E: Expr] ZipStored<E> |own| map: own.map);
+debug_of_fields!([E: Expr] ZipStored<E> |own| map: own.map);
 
 impl<E: Expr> Sealed for ZipStored<E> {}
 

@@ -5,7 +5,7 @@ use super::{described, in_words, malformed};
 use crate::dtype::{ByteOrder, FileElement, MapElement};
 use crate::error::{Error, Result};
 use crate::map::AddressMap;
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::shape::Shape;
 use crate::storage::{Held, read_elements};
 use crate::tensor::Tensor;
@@ -41,7 +41,7 @@ impl<T, M: ManagedTensorBase> AsRef<[T]> for Imported<T, M> {
     }
 }
 
-opaque!([T, M: ManagedTensorBase] Imported<T, M> |own| len: own.len);
+debug_of_fields!([T, M: ManagedTensorBase] Imported<T, M> |own| len: own.len);
 
 /// As [`Imported`], of memory that nobody else reads or writes. Of [`import_mut`].
 #[derive(Debug)]

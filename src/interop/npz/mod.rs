@@ -47,7 +47,7 @@ use super::named::{self, Directory, Named};
 use super::{file, npy};
 use crate::dtype::{FileElement, MapElement};
 use crate::error::{Error, Result};
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::storage::Encoded;
 use crate::tensor::Tensor;
 use packed::{Packed, Unpacked};
@@ -123,7 +123,7 @@ pub struct Archive<R> {
     entries: Directory<Entry>,
 }
 
-opaque!([R] Archive<R> |own| entries: own.entries);
+debug_of_fields!([R] Archive<R> |own| entries: own.entries);
 
 /// Opens an archive and lists it.
 ///

@@ -6,7 +6,7 @@ use crate::dtype::{ByteOrder, Element, FileElement};
 use crate::error::{Error, Result};
 use crate::expr::{IntoExpr, Lazy};
 use crate::interop::{file, npy};
-use crate::memory::{opaque, try_reserve};
+use crate::memory::{debug_of_fields, try_reserve};
 use ::zip::result::ZipError;
 use ::zip::write::SimpleFileOptions;
 use ::zip::{CompressionMethod, ZipWriter};
@@ -63,7 +63,7 @@ pub struct Writer<W: Write + Seek> {
     names: Vec<Box<str>>,
 }
 
-opaque!([W: Write + Seek] Writer<W> |own| method: own.method);
+debug_of_fields!([W: Write + Seek] Writer<W> |own| method: own.method);
 
 impl<W: Write + Seek> Writer<W> {
     /// An archive of arrays that are stored as they are, each aligned so that mapped it is a slice.

@@ -8,7 +8,7 @@ use super::share::{elements, is_raw};
 use super::{FORMAT, OrMalformed, malformed};
 use crate::dtype::FileElement;
 use crate::error::{Error, Result, StorageError};
-use crate::memory::{opaque, push};
+use crate::memory::{debug_of_fields, push};
 use crate::shape::Shape;
 use crate::storage::{Block, BlockIndex, Blocks, BlocksMut};
 use ::zarrs::array::{Array, ArrayError, ArrayShardedExt, CodecOptions, ElementOwned};
@@ -40,7 +40,7 @@ pub struct Chunks<T, S: ?Sized> {
     progress: Option<Arc<Progress>>,
 }
 
-opaque!([T, S: ?Sized] Chunks<T, S> |own| shape: own.described.shape, block: own.block);
+debug_of_fields!([T, S: ?Sized] Chunks<T, S> |own| shape: own.described.shape, block: own.block);
 
 impl<T, S: ?Sized> Chunks<T, S> {
     /// Shape of the array.

@@ -4,7 +4,7 @@ use super::metadata::name_of;
 use super::{ZarrElement, malformed};
 use crate::dtype::ByteOrder;
 use crate::error::{Error, Result};
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::shape::Shape;
 use serde_json::{Map, Value, json};
 use std::fmt::Debug;
@@ -44,7 +44,7 @@ pub struct Options<T> {
     tell: Option<Arc<Tell>>,
 }
 
-opaque!([T: Debug] Options<T> |own| chunks: own.chunks, shards: own.shards, packed: own.packed, fill: own.fill);
+debug_of_fields!([T: Debug] Options<T> |own| chunks: own.chunks, shards: own.shards, packed: own.packed, fill: own.fill);
 
 impl<T: ZarrElement> Options<T> {
     /// Chunks of this shape, stored as they are, with the fill value 0.

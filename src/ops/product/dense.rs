@@ -9,7 +9,7 @@ use crate::expr::{Explanation, Expr, Lazy, bytes_read, elements, row_major};
 use crate::kernel::sparse::Sums;
 use crate::kernel::{Filled, inner};
 use crate::map::Divider;
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::ops::contraction::Pairing;
 use crate::shape::Shape;
 use crate::storage::Reader;
@@ -32,7 +32,7 @@ impl<S, B: Clone, M: Clone> Clone for TimesDense<'_, S, B, M> {
     }
 }
 
-opaque!([S: Reader<Elem: Debug>, B: Debug, M] TimesDense<'_, S, B, M> |own| sparse: own.sparse, dense: own.dense);
+debug_of_fields!([S: Reader<Elem: Debug>, B: Debug, M] TimesDense<'_, S, B, M> |own| sparse: own.sparse, dense: own.dense);
 
 impl<S, B, M> Sealed for TimesDense<'_, S, B, M> {}
 

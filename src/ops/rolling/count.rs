@@ -1,7 +1,7 @@
 //! Windows with too few elements.
 
 use crate::expr::sealed::Sealed;
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use crate::ops::reduce::{Freedom, Maybe, Reducer, Undefined};
 use std::fmt::Debug;
 
@@ -31,7 +31,7 @@ impl<R: Freedom, T, U> Freedom for AtLeast<R, T, U> {
     }
 }
 
-opaque!([R: Debug, T, U: Debug] AtLeast<R, T, U> |own| reducer: own.reducer.0, least: own.least, otherwise: own.otherwise);
+debug_of_fields!([R: Debug, T, U: Debug] AtLeast<R, T, U> |own| reducer: own.reducer.0, least: own.least, otherwise: own.otherwise);
 
 /// How many elements counted, and the state of those.
 #[derive(Debug, Clone)]

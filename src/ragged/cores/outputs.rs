@@ -6,7 +6,7 @@ use super::places::RaggedResults;
 use crate::error::Result;
 use crate::expr::Explanation;
 use crate::gufunc::{Elementary, Inputs, Outputs, Part};
-use crate::memory::{for_tuples, list, opaque};
+use crate::memory::{debug_of_fields, for_tuples, list};
 use crate::ragged::deferred::{DeferredRagged, Kept, RaggedCompute, SharedRows};
 use crate::ragged::expr::RaggedExpr;
 use crate::ragged::form::{Extent, Form};
@@ -20,7 +20,7 @@ pub struct WholeRagged<I, O: SharedRagged, F, X, M> {
     results: SharedRows<O::Kept>,
 }
 
-opaque!([I, O: SharedRagged, F, X, M] WholeRagged<I, O, F, X, M> |own| call: own.call);
+debug_of_fields!([I, O: SharedRagged, F, X, M] WholeRagged<I, O, F, X, M> |own| call: own.call);
 
 /// One output of a call of several.
 pub type OutputRows<I, O, F, X, M, T> =

@@ -17,7 +17,7 @@ use super::{Block, Blocks};
 use crate::error::Error;
 use crate::error::{Result, StorageError};
 use crate::grid::Sides;
-use crate::memory::opaque;
+use crate::memory::debug_of_fields;
 use ahead::Ahead;
 use cache::{Cache, increment};
 use claims::Claims;
@@ -120,7 +120,7 @@ where
     }
 }
 
-opaque!([S: Blocks<Elem: 'static>] Chunked<S> |own|
+debug_of_fields!([S: Blocks<Elem: 'static>] Chunked<S> |own|
     extents: own.inner.sides.extents, block: own.inner.sides.block, stats: own.stats());
 
 impl<S: Blocks> Chunked<S>
