@@ -6,7 +6,9 @@ use crate::kernel::{Cursor, Fault, Row, RowOf, Stop, Tile};
 use crate::map::AddressMap;
 use crate::memory::debug_of_fields;
 use crate::shape::Shape;
+use std::borrow::Borrow;
 use std::fmt;
+use std::marker::PhantomData;
 
 /// Most leaves of an expression, counted with repeats. Boxes let them double with every operator.
 pub(super) const LEAF_LIMIT: usize = 1 << 16;
@@ -38,48 +40,40 @@ pub trait Op<X>: Send + Sync {
     }
 }
 
-impl<X, F: Op<X>> Op<X> for &F {
-    type Out = F::Out;
-    const FAULTS: bool = F::FAULTS;
-
-    #[inline(always)]
-    fn call(&self, x: X) -> F::Out {
-        (**self).call(x)
-    }
-
-    #[inline(always)]
-    fn is_fault(&self, x: &X) -> bool {
-        (**self).is_fault(x)
-    }
-
-    fn fault(&self, x: X) -> Option<Fault> {
-        (**self).fault(x)
-    }
-}
-
-/// A function applied to operands, not yet computed.
-#[derive(Clone)]
-pub struct Apply<F, A> {
-    function: F,
+/// A function applied to operands, not yet computed. It has the function, or a reference to it: kernels are compiled for
+/// the function.
+pub struct Apply<F, A, H = F> {
+    function: H,
     operands: A,
     /// The joint shape of the operands. Operators cannot return why there is none: `shape` and `eval` find it again, if
     /// it is not the error that the operands could not be made with.
     shape: Result<Shape, Option<Box<Error>>>,
+    own: PhantomData<fn() -> F>,
 }
 
 impl<F, A: Operands> Apply<F, A> {
     #[inline(always)]
     pub(crate) fn new(function: F, operands: A) -> Self {
-        let shape = joint(&operands).map_err(|_| None);
-        Self { function, operands, shape }
+        Self::held(function, operands)
     }
 
     /// The same of operands that were made, or an expression with the error.
     pub(crate) fn made(made: Result<()>, function: F, operands: A) -> Self {
         match made {
             Ok(()) => Self::new(function, operands),
-            Err(error) => Self { function, operands, shape: Err(Some(Box::new(error))) },
+            Err(error) => {
+                let shape = Err(Some(Box::new(error)));
+                Self { function, operands, shape, own: PhantomData }
+            }
         }
+    }
+}
+
+impl<F, A: Operands, H> Apply<F, A, H> {
+    #[inline(always)]
+    pub(crate) fn held(function: H, operands: A) -> Self {
+        let shape = joint(&operands).map_err(|_| None);
+        Self { function, operands, shape, own: PhantomData }
     }
 
     pub(super) fn operands(&self) -> &A {
@@ -94,7 +88,14 @@ fn joint(operands: &impl Operands) -> Result<Shape> {
     if leaves <= LEAF_LIMIT { operands.joint_shape() } else { Err(too_many_leaves(leaves)) }
 }
 
-impl<F, A: fmt::Debug> fmt::Debug for Apply<F, A> {
+impl<F, A: Clone, H: Clone> Clone for Apply<F, A, H> {
+    fn clone(&self) -> Self {
+        let (function, operands) = (self.function.clone(), self.operands.clone());
+        Self { function, operands, shape: self.shape.clone(), own: PhantomData }
+    }
+}
+
+impl<F, A: fmt::Debug, H> fmt::Debug for Apply<F, A, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = std::any::type_name::<F>().rsplit("::").next().unwrap_or_default();
         f.debug_struct("Apply")
@@ -105,26 +106,30 @@ impl<F, A: fmt::Debug> fmt::Debug for Apply<F, A> {
     }
 }
 
-impl<F, A> Sealed for Apply<F, A> {}
+impl<F, A, H> Sealed for Apply<F, A, H> {}
 
-impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
+impl<A, F, H> Expr for Apply<F, A, H>
+where
+    A: Operands,
+    F: Op<A::Elems>,
+    H: Borrow<F> + Send + Sync,
+{
     type Elem = F::Out;
     type Cursor<'a>
         = ApplyCursor<'a, F, A::Cursors<'a>>
     where
-        F: 'a,
-        A: 'a;
+        Self: 'a;
     type Ref<'a>
-        = Apply<&'a F, A::Ref<'a>>
+        = Apply<F, A::Ref<'a>, &'a F>
     where
-        F: 'a,
-        A: 'a;
+        Self: 'a;
 
     fn by_ref(&self) -> Self::Ref<'_> {
         Apply {
-            function: &self.function,
+            function: self.function.borrow(),
             operands: self.operands.by_ref(),
             shape: self.shape.clone(),
+            own: PhantomData,
         }
     }
 
@@ -156,13 +161,13 @@ impl<A: Operands, F: Op<A::Elems>> Expr for Apply<F, A> {
 
     #[inline(always)]
     fn cursor(&self) -> Self::Cursor<'_> {
-        ApplyCursor { function: &self.function, operands: self.operands.cursors() }
+        ApplyCursor { function: self.function.borrow(), operands: self.operands.cursors() }
     }
 
     #[inline(always)]
     fn row_in_order(&self, count: usize) -> Option<RowOf<'_, Self::Cursor<'_>>> {
         let operands = self.operands.rows_in_order(count)?;
-        Some(ApplyRow { function: &self.function, operands })
+        Some(ApplyRow { function: self.function.borrow(), operands })
     }
 
     fn deferred<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {

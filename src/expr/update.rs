@@ -49,7 +49,7 @@ impl<W: Writer> Tensor<W> {
     where
         F: Fn(W::Elem) -> W::Elem + Send + Sync,
     {
-        self.zip_in_place(Scalar(()), |x, ()| f(x))
+        self.zip_in_place(Scalar(()), alone(f))
     }
 
     /// Replaces every element `a` of this view by `f(a, b)`, where `b` is that of another operand of any
@@ -77,9 +77,18 @@ impl<W: Writer> Tensor<W> {
         X: IntoExpr,
         F: Fn(W::Elem, X::Elem) -> W::Elem + Send + Sync,
     {
-        let f = Function::new(|(a, b)| f(a, b));
-        update_with(f, self, other.into_expr(), &|_| None)
+        update_with(Function::new(paired(f)), self, other.into_expr(), &|_| None)
     }
+}
+
+// Closures made here are of types that do not name the storage: kernels of all storages are the same.
+
+fn alone<T, U>(f: impl Fn(T) -> U + Send + Sync) -> impl Fn(T, ()) -> U + Send + Sync {
+    move |x, ()| f(x)
+}
+
+fn paired<T, B, U>(f: impl Fn(T, B) -> U + Send + Sync) -> impl Fn((T, B)) -> U + Send + Sync {
+    move |(a, b)| f(a, b)
 }
 
 /// Replaces every element `a` of `out` by `op(a, b)`, `b` from `e` stretched to the shape of `out`. Only the
@@ -98,7 +107,7 @@ where
     let shape = destination(&e, out.address_map())?;
     let sparse = out.storage().as_slice().is_none() && out.storage().stored().is_some();
     let by_entries = sparse && {
-        let both = Apply::new(&op, (out.view(), e.by_ref()));
+        let both = Apply::<F, _, _>::held(&op, (out.view(), e.by_ref()));
         let all = sparse::all_stored(&both);
         if !all {
             sparse::check_copies(&both, out.len())?;
@@ -111,7 +120,7 @@ where
     let _results = prepare(&e)?;
     if by_entries {
         // Entries of both sides at once; elements that neither stores are one element.
-        let both = Apply::new(&op, (out.view(), e.by_ref()));
+        let both = Apply::<F, _, _>::held(&op, (out.view(), e.by_ref()));
         let new = sparse::evaluate(&both, &shape, out.len())?;
         let (map, storage) = out.parts_mut();
         return eval::assign(&Tensor::new(shape, new)?, map, storage);
@@ -121,7 +130,9 @@ where
         let ((map, storage), e) = (out.parts_mut(), erased(&e));
         let part = |storage: &W, ranges: &[Range<usize>]| {
             let old = Tensor::from_parts(map.clone(), storage);
-            let new = Lazy(Apply::new(&op, (old, e.by_ref()))).select(selectors(ranges))?.eval();
+            let new = Lazy(Apply::<F, _, _>::held(&op, (old, e.by_ref())))
+                .select(selectors(ranges))?
+                .eval();
             Ok(new.map_err(|error| moved(error, ranges))?.into_storage())
         };
         let boxes = boxes_of(&e, &shape, sparse::AT_ONCE)?;

@@ -4,8 +4,8 @@ use crate::compute::{Compute, Deferred};
 use crate::dtype::Real;
 use crate::error::{Error, Result};
 use crate::expr::{
-    Expr, IntoExpr, Lazy, TRANSPOSED, for_each_box, for_each_stored, goes_by_entries,
-    lies_transposed, zip_with,
+    Apply, EqualOp, Expr, IntoExpr, Lazy, TRANSPOSED, for_each_box, for_each_stored,
+    goes_by_entries, lies_transposed, zip_with,
 };
 use crate::shape::Shape;
 use crate::storage::Reader;
@@ -103,7 +103,7 @@ where
     B: Expr<Elem = A::Elem>,
 {
     let shape = a.shape()?;
-    Ok(shape == b.shape()? && all(&zip_with((a, b), |(a, b)| a == b), &shape)?)
+    Ok(shape == b.shape()? && all(&Lazy(Apply::new(EqualOp, (a.0, b.0))), &shape)?)
 }
 
 pub(crate) fn close<A, B>(operands: (A, B), relative: A::Elem, absolute: A::Elem) -> Result<bool>

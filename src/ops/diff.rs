@@ -131,10 +131,16 @@ where
 {
     let length = extent - n;
     let part = |k: usize| e.clone().slice(axis, k..k + length);
+    // Closures would be of types that name the operand.
     macro_rules! of {
-        ($($x:ident $k:literal)*) => {
-            zip_with(($(part($k)?,)*), |($($x,)*)| difference([$($x),*])).boxed()
-        };
+        ($($x:ident $k:literal)*) => {{
+            #[inline(always)]
+            fn of<T: Arithmetic>(($($x,)*): ($(of!(T $x),)*)) -> T {
+                difference([$($x),*])
+            }
+            zip_with(($(part($k)?,)*), of).boxed()
+        }};
+        ($T:ident $x:ident) => { $T };
     }
     Ok(match n {
         0 => e.boxed(),

@@ -11,7 +11,9 @@ use crate::expr::sealed::Sealed;
 use crate::expr::{Apply, Op, Operands};
 use crate::memory::for_tuples;
 use smallvec::SmallVec;
+use std::borrow::Borrow;
 use std::fmt::{self, Formatter};
+use std::marker::PhantomData;
 
 /// A tuple of one to six ragged expressions. Sealed.
 pub trait RaggedOperands: Send + Sync + super::sealed::Operands {
@@ -96,23 +98,29 @@ macro_rules! operand_tuples {
 
 for_tuples!(operand_tuples 6);
 
-/// A function applied to ragged operands, not yet computed.
-#[derive(Clone)]
-pub struct ApplyRagged<F, A> {
-    pub(super) function: F,
+/// A function applied to ragged operands, not yet computed, by itself or by reference as in [`Apply`].
+pub struct ApplyRagged<F, A, H = F> {
+    pub(super) function: H,
     pub(super) operands: A,
     /// Errors cannot be returned by operators, so they wait here.
     pub(super) extents: Result<Vec<Extent>>,
+    own: PhantomData<fn() -> F>,
 }
 
 impl<F, A: RaggedOperands> ApplyRagged<F, A> {
     pub(super) fn new(function: F, operands: A) -> Self {
+        Self::held(function, operands)
+    }
+}
+
+impl<F, A: RaggedOperands, H> ApplyRagged<F, A, H> {
+    fn held(function: H, operands: A) -> Self {
         let kinds = operands
             .each()
             .into_iter()
             .zip(1..)
             .try_fold(Extents::new(), |so_far, (e, k)| join_kinds(&so_far, &e.extents()?, k));
-        Self { function, operands, extents: kinds.map(Extents::into_vec) }
+        Self { function, operands, extents: kinds.map(Extents::into_vec), own: PhantomData }
     }
 
     /// The joint rows of all operands, of each as `rows` gives them.
@@ -128,7 +136,14 @@ impl<F, A: RaggedOperands> ApplyRagged<F, A> {
     }
 }
 
-impl<F, A: fmt::Debug> fmt::Debug for ApplyRagged<F, A> {
+impl<F, A: Clone, H: Clone> Clone for ApplyRagged<F, A, H> {
+    fn clone(&self) -> Self {
+        let (function, operands) = (self.function.clone(), self.operands.clone());
+        Self { function, operands, extents: self.extents.clone(), own: PhantomData }
+    }
+}
+
+impl<F, A: fmt::Debug, H> fmt::Debug for ApplyRagged<F, A, H> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let name = std::any::type_name::<F>().rsplit("::").next().unwrap_or_default();
         f.debug_struct("ApplyRagged")
@@ -138,40 +153,49 @@ impl<F, A: fmt::Debug> fmt::Debug for ApplyRagged<F, A> {
     }
 }
 
-impl<F, A> Sealed for ApplyRagged<F, A> {}
+impl<F, A, H> Sealed for ApplyRagged<F, A, H> {}
 
-impl<F: Op<A::Elems>, A: RaggedOperands> RaggedExpr for ApplyRagged<F, A> {
+impl<A, F, H> RaggedExpr for ApplyRagged<F, A, H>
+where
+    A: RaggedOperands,
+    F: Op<A::Elems>,
+    H: Borrow<F> + Send + Sync,
+{
     type Elem = F::Out;
     type Flat<'a>
-        = Apply<&'a F, A::Flats<'a>>
+        = Apply<F, A::Flats<'a>, &'a F>
     where
-        F: 'a,
-        A: 'a;
+        Self: 'a;
     type Ref<'a>
-        = ApplyRagged<&'a F, A::Ref<'a>>
+        = ApplyRagged<F, A::Ref<'a>, &'a F>
     where
-        F: 'a,
-        A: 'a;
+        Self: 'a;
 
     fn by_ref(&self) -> Self::Ref<'_> {
         ApplyRagged {
-            function: &self.function,
+            function: self.function.borrow(),
             operands: self.operands.by_ref(),
             extents: self.extents.clone(),
+            own: PhantomData,
         }
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {
-        Ok(Apply::new(&self.function, self.operands.flats(to)?))
+        Ok(Apply::held(self.function.borrow(), self.operands.flats(to)?))
     }
 
     fn widened(self, ones: usize) -> Result<Self> {
         self.extents?;
-        Ok(Self::new(self.function, self.operands.widened(ones)?))
+        Ok(Self::held(self.function, self.operands.widened(ones)?))
     }
 }
 
-impl<F: Op<A::Elems>, A: RaggedOperands> RaggedRows for ApplyRagged<F, A> {
+impl<A, F, H> RaggedRows for ApplyRagged<F, A, H>
+where
+    A: RaggedOperands,
+    F: Op<A::Elems>,
+    H: Borrow<F> + Send + Sync,
+{
     fn extents(&self) -> Result<Vec<Extent>> {
         self.extents.clone()
     }

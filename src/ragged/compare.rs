@@ -1,11 +1,12 @@
 //! Comparison of ragged operands.
 
+use super::apply::ApplyRagged;
 use super::eval::{at_path, joined};
 use super::expr::{IntoRagged, LazyRagged, RaggedExpr};
 use super::{DeferredRagged, Ragged, RaggedCompute, Stretch, zip_ragged};
 use crate::dtype::Real;
 use crate::error::Result;
-use crate::expr::Lazy;
+use crate::expr::{EqualOp, Lazy};
 use crate::ops::compare::{all, is_close};
 use crate::storage::Reader;
 
@@ -86,7 +87,7 @@ where
     B: RaggedExpr<Elem = A::Elem>,
 {
     let alike = a.outline(Stretch::Rows)?.form == b.outline(Stretch::Rows)?.form;
-    Ok(alike && everywhere(&zip_ragged((a, b), |(a, b)| a == b))?)
+    Ok(alike && everywhere(&LazyRagged(ApplyRagged::new(EqualOp, (a, b))))?)
 }
 
 pub(super) fn close<A, B>(operands: (A, B), relative: A::Elem, absolute: A::Elem) -> Result<bool>

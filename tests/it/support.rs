@@ -1,6 +1,6 @@
 //! What tests of many modules share. The model of views is `model`, readings that are compared with it `views`.
 
-use lensor::storage::FromFn;
+use lensor::storage::{BoxReader, FromFn};
 use lensor::{Error, Expr, Lazy, Reader, Result, StorageError, Tensor};
 use std::fmt::Debug;
 use std::ops::Range;
@@ -53,18 +53,16 @@ pub(crate) fn test_name(module: &str, test: &str) -> String {
     format!("{module}::{test}")
 }
 
-/// Addresses as elements, some of which cannot be read.
-#[derive(Debug, Clone)]
-pub(crate) struct Broken {
-    len: usize,
-    bad: Range<usize>,
+/// So many addresses as elements, those at `bad` of which cannot be read. Boxed: what is done to such storage in many
+/// tests is compiled for any boxed storage once.
+pub(crate) fn offline(len: usize, bad: Range<usize>) -> BoxReader<'static, i32> {
+    BoxReader::new(Broken { len, bad })
 }
 
-impl Broken {
-    /// So many, those at `bad` broken.
-    pub(crate) fn new(len: usize, bad: Range<usize>) -> Self {
-        Self { len, bad }
-    }
+#[derive(Debug, Clone)]
+struct Broken {
+    len: usize,
+    bad: Range<usize>,
 }
 
 impl Reader for Broken {

@@ -1,6 +1,6 @@
 //! Sparse operands of more than 2^33 elements that would be read one by one.
 
-use crate::support::{Broken, pool};
+use crate::support::{offline, pool};
 use lensor::dtype::SameBits;
 use lensor::gufunc::inner1d;
 use lensor::lanes::{Side, SortOrder::Ascending};
@@ -110,7 +110,7 @@ fn both_operands_are_held_against_the_limit() {
 #[test]
 fn large_operands_are_refused_before_deferred_ones_are_computed() {
     let x = large(0_i32, 7);
-    let failing = Tensor::new([1, SIDE], Broken::new(SIDE, 0..1)).unwrap();
+    let failing = Tensor::new([1, SIDE], offline(SIDE, 0..1)).unwrap();
     let row = failing.max(0);
     assert!(matches!(row.eval(), Err(Error::Storage { .. })));
     let product = || &x * &row;

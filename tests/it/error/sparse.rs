@@ -1,7 +1,7 @@
 //! Broken sparse structures, results that would turn dense, and sizes beyond 2^32: every error with its
 //! text, and no panic.
 
-use crate::support::{Broken, fails};
+use crate::support::{fails, offline};
 use lensor::error::SparseFlaw;
 use lensor::expr::zip_stored;
 use lensor::prelude::*;
@@ -120,14 +120,14 @@ fn tensors_refuse_coordinates_outside() {
 fn operands_of_stored_functions_that_cannot_be_read() {
     let at = [[1, 3], [2, 0], [3, 3]];
     let t = Tensor::from_coordinates([4, 5], 0, &at, vec![1, 2, 3], Duplicates::Refuse).unwrap();
-    let row = Tensor::new([5], Broken::new(5, 3..4)).unwrap();
+    let row = Tensor::new([5], offline(5, 3..4)).unwrap();
     let products = zip_stored((&t, &row), 0, |(x, y)| x * y);
     let text = "storage failed at address 3: offline, index [1, 3]";
     let error = products.eval_sparse().unwrap_err();
     fails(products.eval().map(drop), error.clone(), text);
     fails(products.view().sum(1).eval().map(drop), error.clone(), text);
     fails((&products + 1).eval().map(drop), error, text);
-    let column = Tensor::new([4, 1], Broken::new(4, 3..4)).unwrap();
+    let column = Tensor::new([4, 1], offline(4, 3..4)).unwrap();
     let error = zip_stored((&t, &column), 0, |(x, y)| x * y).eval_sparse().unwrap_err();
     assert!(matches!(error, Error::Storage { index: Some(index), .. } if index == [3, 3]));
 }

@@ -3,7 +3,7 @@
 //!
 //! Longer than 400 lines because it is one table of errors; each test stands alone.
 
-use crate::support::{Broken, fails};
+use crate::support::{fails, offline};
 use lensor::expr::align;
 use lensor::linalg::Linalg;
 use lensor::prelude::*;
@@ -234,7 +234,7 @@ fn shapes_that_overflow_are_refused_by_every_constructor() {
 
 #[test]
 fn a_failing_storage_names_address_and_index() {
-    let t = Tensor::new([2, 3], Broken::new(6, 0..6)).unwrap();
+    let t = Tensor::new([2, 3], offline(6, 0..6)).unwrap();
     let error = |index: &[usize], address| Error::Storage {
         index: Some(index.to_vec()),
         source: StorageError::new(address, "offline"),
@@ -259,23 +259,23 @@ fn a_failing_part_is_named_by_its_place_in_the_whole() {
         Error::Storage { index, source } => (source.address, index.unwrap()),
         other => panic!("{other}"),
     };
-    let part = SubBuffer::new(Broken::new(9, 0..9), 4..8).unwrap();
+    let part = SubBuffer::new(offline(9, 0..9), 4..8).unwrap();
     assert_eq!(
         of(Tensor::new([4], part).unwrap().slice(0, 1..4).unwrap().to_vec().unwrap_err()),
         (1, vec![0])
     );
     let parts: Vec<Box<dyn Reader<Elem = i32>>> =
-        vec![Box::new(vec![1, 2, 3]), Box::new(Broken::new(2, 0..2))];
+        vec![Box::new(vec![1, 2, 3]), Box::new(offline(2, 0..2))];
     let all = Tensor::new([5], Concat::new(parts).unwrap()).unwrap();
     assert_eq!(of(all.to_vec().unwrap_err()), (3, vec![3]));
-    let listed = Indexed::new(Broken::new(9, 0..9), vec![8, 5]).unwrap();
+    let listed = Indexed::new(offline(9, 0..9), vec![8, 5]).unwrap();
     assert_eq!(of(Tensor::new([2], listed).unwrap().to_vec().unwrap_err()), (0, vec![0]));
-    let flat = Tensor::new([2, 3], Broken::new(6, 0..6)).unwrap().transpose([1, 0]).unwrap().flat();
+    let flat = Tensor::new([2, 3], offline(6, 0..6)).unwrap().transpose([1, 0]).unwrap().flat();
     assert_eq!(
         of(Tensor::new([6], flat).unwrap().slice(0, 3..6).unwrap().to_vec().unwrap_err()),
         (3, vec![0])
     );
-    let padded = pad(Tensor::new([2], Broken::new(2, 0..2)).unwrap(), [(3, 1)], 0).unwrap();
+    let padded = pad(Tensor::new([2], offline(2, 0..2)).unwrap(), [(3, 1)], 0).unwrap();
     assert_eq!(of(padded.to_vec().unwrap_err()), (3, vec![3]));
     assert_eq!(padded.slice(0, 0..3).unwrap().to_vec(), Ok(vec![0; 3]));
 }
@@ -474,13 +474,13 @@ fn every_map_is_invertible() {
 fn errors_are_values() {
     fn value<T: Clone + PartialEq + Send + Sync + 'static + std::error::Error>() {}
     value::<Error>();
-    let error = Tensor::new([2], Broken::new(2, 0..2)).unwrap().to_vec().unwrap_err();
+    let error = Tensor::new([2], offline(2, 0..2)).unwrap().to_vec().unwrap_err();
     assert_eq!(error, error.clone());
     let boxed: Box<dyn std::error::Error> = Box::new(error.clone());
     let source = boxed.source().unwrap();
     assert_eq!(source.to_string(), "storage failed at address 0: offline");
     assert_eq!(source.source().unwrap().to_string(), "offline");
-    assert_ne!(error, Tensor::new([2], Broken::new(2, 0..2)).unwrap().get([1]).unwrap_err());
+    assert_ne!(error, Tensor::new([2], offline(2, 0..2)).unwrap().get([1]).unwrap_err());
     assert!(!error.to_string().contains('\n'));
 }
 

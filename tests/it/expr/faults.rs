@@ -1,7 +1,7 @@
 //! Elements without a value: the error names the first of them, whatever the views.
 
 use crate::model::all_indexes;
-use crate::support::Broken;
+use crate::support::offline;
 use crate::views::{Slots, dense};
 use lensor::StorageError;
 use lensor::arbitrary::{Aligned, Viewed};
@@ -152,7 +152,7 @@ fn faults_before_elements_that_cannot_be_read_come_first() -> Result<(), Error> 
         Tensor::from((0..5000).map(element).collect::<Vec<i32>>())
     };
     for (bad, first) in [(vec![3], Some(3)), (vec![4999, 90, 91], Some(90)), (vec![101], None)] {
-        let broken = Tensor::new([5000], Broken::new(5000, 100..101))?;
+        let broken = Tensor::new([5000], offline(5000, 100..101))?;
         let divisors = den(&bad);
         let quotient = || &broken / &divisors;
         let of_pieces = quotient().for_each_piece(50, |_| Ok::<(), Error>(())).unwrap_err();

@@ -1,6 +1,6 @@
 //! Errors of calls beyond their shapes, the order of checks, and that nothing is written after one of them fails.
 
-use crate::support::{Broken, fails};
+use crate::support::{fails, offline};
 use crate::views::Slots;
 use lensor::error::Cause;
 use lensor::gufunc::{Gufunc, inner1d, minmax, sort};
@@ -144,7 +144,7 @@ fn checks_have_an_order() {
 fn faults_of_operands_come_first_and_in_their_order() {
     let broken = |shape: &[usize], bad: usize| {
         let len = shape.iter().product();
-        Tensor::new(shape.to_vec(), Broken::new(len, bad..bad + 1)).unwrap()
+        Tensor::new(shape.to_vec(), offline(len, bad..bad + 1)).unwrap()
     };
     let fails_always =
         Gufunc::<[i32; 2], [i32; 1], _>::each("(n),(n)->()", |_, _| Err::<(), _>("never")).unwrap();

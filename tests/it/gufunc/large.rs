@@ -1,6 +1,6 @@
 //! Loops that threads share, shapes beyond measure, and storage that lies.
 
-use crate::support::{Broken, Random, fails, pool};
+use crate::support::{Random, fails, offline, pool};
 use crate::views::{Plain, Slots};
 use lensor::error::Cause;
 use lensor::gufunc::{
@@ -150,7 +150,7 @@ fn faults_far_behind_come_first() {
     let never =
         Gufunc::<[i32; 1], [i32; 1], _>::each("(n)->()", |[_], [_]| Err::<(), _>("never")).unwrap();
     let last = 61 * 72 * 300 - 1;
-    let broken = Tensor::new([61, 72, 300], Broken::new(last + 1, last..last + 1)).unwrap();
+    let broken = Tensor::new([61, 72, 300], offline(last + 1, last..last + 1)).unwrap();
     let error = Error::Storage {
         index: Some(vec![60, 71, 299]),
         source: StorageError::new(last, "offline"),

@@ -1,8 +1,9 @@
 //! Errors of storage below ragged tensors: the address is that of the storage, the index that of the tensor.
 
-use crate::support::Broken;
+use crate::support::offline;
 use lensor::prelude::*;
 use lensor::ragged::{Offsets, Ragged, zip_ragged};
+use lensor::storage::BoxReader;
 use lensor::{Result, StorageError};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -13,8 +14,8 @@ fn named<T: std::fmt::Debug>(result: Result<T>, at: [usize; 2]) {
     assert_eq!(result.unwrap_err(), Error::Storage { index: Some(at.to_vec()), source });
 }
 
-fn broken() -> Ragged<Broken> {
-    let content = Tensor::new([6], Broken::new(6, 4..5)).unwrap();
+fn broken() -> Ragged<BoxReader<'static, i32>> {
+    let content = Tensor::new([6], offline(6, 4..5)).unwrap();
     Ragged::new([3], Offsets::new(vec![0_usize, 2, 3, 6]).unwrap(), content).unwrap()
 }
 
@@ -42,10 +43,10 @@ fn gathered_rows_name_the_address_of_the_storage() {
 /// Rows that are repeated, and rows with items of two elements.
 #[test]
 fn repeated_rows_name_the_address_of_the_storage() {
-    let column = Tensor::new([5, 1], Broken::new(5, 4..5)).unwrap();
+    let column = Tensor::new([5, 1], offline(5, 4..5)).unwrap();
     let rows = Ragged::from_nested(vec![vec![1], vec![], vec![2, 3], vec![], vec![4, 5]]).unwrap();
     named((&rows + &column).eval(), [4, 0]);
-    let content = Tensor::new([3, 2], Broken::new(6, 4..5)).unwrap();
+    let content = Tensor::new([3, 2], offline(6, 4..5)).unwrap();
     let pairs = Ragged::new([2], Offsets::new(vec![0_usize, 1, 3]).unwrap(), content).unwrap();
     let error = pairs.view().select((vec![1_usize, 0],)).unwrap().eval().unwrap_err();
     let source = StorageError::new(4, "offline");
@@ -67,7 +68,7 @@ fn padded_rows_name_their_own_address() {
 #[test]
 fn elements_name_the_index_of_all_axes() {
     // [[[0, 1], [2, 3]], [], [[4, 5], [6, 7], [8, 9]]]
-    let content = Tensor::new([5, 2], Broken::new(10, 7..8)).unwrap();
+    let content = Tensor::new([5, 2], offline(10, 7..8)).unwrap();
     let offsets = Offsets::new(vec![0_usize, 2, 2, 5]).unwrap();
     let r = Ragged::new([3], offsets, content).unwrap();
     let source = StorageError::new(7, "offline");

@@ -1,6 +1,6 @@
 //! Cost, and what is computed when, where lengths or storage are out of the ordinary.
 
-use crate::support::Broken;
+use crate::support::offline;
 use lensor::gufunc::{Gufunc, inner1d, norm};
 use lensor::prelude::*;
 use lensor::ragged::{LanesRagged, Offsets, Ragged, ReduceRagged};
@@ -264,7 +264,7 @@ fn reducers_that_depend_on_the_order_take_one_axis() {
 fn long_rows_of_storage_are_read_in_runs() {
     let offsets = Offsets::new(vec![0_u64, 40, 40, 100, 130]).unwrap();
     let r = |bad| {
-        let content = Tensor::new([130], Broken::new(130, bad)).unwrap();
+        let content = Tensor::new([130], offline(130, bad)).unwrap();
         Ragged::new([4], offsets.clone(), content).unwrap()
     };
     let whole = r(0..0);

@@ -1,6 +1,6 @@
 //! Where in a ragged tensor something failed.
 
-use crate::support::Broken;
+use crate::support::offline;
 use lensor::Select;
 use lensor::gufunc::{ElementaryError, Gufunc};
 use lensor::prelude::*;
@@ -73,7 +73,7 @@ fn axes_that_share_elements_are_those_of_the_rows() {
 /// Storage of rows names its own addresses.
 #[test]
 fn storage_of_rows_names_its_own_addresses() {
-    let broken = || Tensor::new([4], Broken::new(4, 1..2)).unwrap();
+    let broken = || Tensor::new([4], offline(4, 1..2)).unwrap();
     let offsets = || Offsets::from_lengths([1, 2, 1]).unwrap();
     let padded = Ragged::new([3], offsets(), broken()).unwrap().padded(1, Some(3), 0).unwrap();
     assert_eq!(padded.storage().try_read(3).unwrap_err().address, 3);

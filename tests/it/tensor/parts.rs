@@ -1,7 +1,7 @@
 //! Parts of tensors, and tensors made of parts.
 
 use crate::model::Model;
-use crate::support::Broken;
+use crate::support::offline;
 use crate::views::{Plain, dense, reads_as};
 use itertools::Itertools;
 use lensor::arbitrary::Viewed;
@@ -289,7 +289,7 @@ fn storage_made_of_parts_reads_alike() {
             let part = |at: usize| {
                 let stored = order.map(|k| shape[k]);
                 let back = [0, 1, 2].map(|k| order.iter().position(|&o| o == k).unwrap());
-                Tensor::new(stored, Broken::new(len, at..at + 1)).unwrap().transpose(back).unwrap()
+                Tensor::new(stored, offline(len, at..at + 1)).unwrap().transpose(back).unwrap()
             };
             for at in [0, len / 2, len] {
                 let whole = part(at);

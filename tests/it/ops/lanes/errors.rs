@@ -1,12 +1,12 @@
 //! Every error of work on lanes, with its exact values and text.
 
-use crate::support::{Broken, fails};
+use crate::support::{fails, offline};
 use lensor::expr::zip_stored;
 use lensor::gufunc;
 use lensor::lanes::{Edges, Interpolation, Lanes, Side, SortOrder::Ascending, Uniform};
 use lensor::prelude::*;
 use lensor::stencil::Mode;
-use lensor::storage::Duplicates;
+use lensor::storage::{BoxReader, Duplicates};
 use lensor::{Reader, Result, StorageError, Writer};
 
 fn full<const N: usize>(shape: [usize; N]) -> Tensor<Vec<i32>> {
@@ -14,7 +14,7 @@ fn full<const N: usize>(shape: [usize; N]) -> Tensor<Vec<i32>> {
 }
 
 /// Reads well and fails to write to one address.
-struct Stuck(Broken);
+struct Stuck(BoxReader<'static, i32>);
 
 impl Reader for Stuck {
     type Elem = i32;
@@ -273,7 +273,7 @@ fn errors_of_the_operand_name_its_first_index() {
             "division by zero at index [5, 1100]",
         );
     }
-    let broken = Tensor::new([2000, 1200], Broken::new(2_400_000, 2_399_990..2_399_991)).unwrap();
+    let broken = Tensor::new([2000, 1200], offline(2_400_000, 2_399_990..2_399_991)).unwrap();
     for axis in [0, 1] {
         fails(
             broken.argsort(axis, Ascending).eval(),
@@ -288,7 +288,7 @@ fn errors_of_the_operand_name_its_first_index() {
 
 #[test]
 fn errors_of_the_destination_name_its_index() {
-    let stuck = Stuck(Broken::new(2_400_000, 2_399_990..2_399_991));
+    let stuck = Stuck(offline(2_400_000, 2_399_990..2_399_991));
     let mut t = Tensor::new([2000, 1200], stuck).unwrap();
     for axis in [0, 1] {
         fails(
