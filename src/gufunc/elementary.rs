@@ -276,7 +276,7 @@ pub(super) fn one_by_one<I: Inputs, O: Outputs, F: Elementary<I, O> + ?Sized>(
 
 /// An elementary function without its type, so that what brings cores is compiled once for the types of the elements
 /// and not for each function.
-pub(super) trait Function<I: Inputs, O: Outputs>: Send + Sync {
+pub(crate) trait Function<I: Inputs, O: Outputs>: Send + Sync {
     fn fits(&self, core: &[usize], strides: &[isize], step: isize) -> bool;
     fn fills(&self) -> bool;
     fn run_block(&self, args: &mut Args<'_, I, O>) -> Result<(), (usize, ElementaryError)>;

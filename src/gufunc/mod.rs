@@ -57,6 +57,7 @@ mod update;
 pub use self::core::{Core, CoreMut};
 pub use arguments::{Arguments, Destinations, Held, Several, Tuple};
 pub use call::{Call, Single};
+pub(crate) use elementary::Function;
 pub use elementary::{Args, Each, Elementary, ElementaryError, Inputs, Outcome, Outputs, Place};
 pub(crate) use eval::Calling;
 pub use fit::CoreDims;
@@ -65,7 +66,7 @@ pub use function::Gufunc;
 pub use library::*;
 pub use outputs::{Output, Part, Shared, Whole};
 pub use request::CallShapes;
-pub(crate) use rows::{CoreExtents, CoreRanks, Given, of_cores};
+pub(crate) use rows::{CoreExtents, CoreRanks, CoreRules, Given, core_calls, of_cores};
 pub use signature::Signature;
 pub use update::FirstAndRest;
 

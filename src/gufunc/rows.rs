@@ -2,10 +2,11 @@
 
 use super::axes::{Axes, Options, arguments, missing};
 use super::call::Call;
-use super::elementary::{Elementary, Inputs, Outputs};
+use super::elementary::{Elementary, Function, Inputs, Outputs};
 use super::eval::Calling;
 use super::extent::{Extent, Kind};
 use super::fit::{Fit, NamedExtents, extents};
+use super::function::Rules;
 use super::signature::Signature;
 use crate::error::{Error, Result};
 use crate::ops::cores::{Arrangement, Source};
@@ -47,9 +48,26 @@ impl CoreRanks {
     }
 }
 
+/// What a call makes of the extents of cores, whatever the types of its function and operands.
+#[derive(Clone, Copy)]
+pub(crate) struct CoreRules<'c> {
+    rules: &'c Rules,
+    options: &'c Options,
+}
+
 impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
-    pub(crate) fn signature(&self) -> Result<&Signature> {
-        self.inner.rules.signature()
+    pub(crate) fn core_rules(&self) -> CoreRules<'_> {
+        CoreRules { rules: &self.inner.rules, options: &self.options }
+    }
+
+    pub(crate) fn function(&self) -> &dyn Function<I, O> {
+        &self.inner.function
+    }
+}
+
+impl<'c> CoreRules<'c> {
+    pub(crate) fn signature(&self) -> Result<&'c Signature> {
+        self.rules.signature()
     }
 
     /// Which axes are core axes, for operands of these ranks. Extents are for errors alone.
@@ -57,7 +75,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let signature = self.signature()?;
         let missing = missing(signature, shapes)?;
         let (mut inputs, mut outputs) = Default::default();
-        arguments(signature, shapes, &self.options, missing, (&mut inputs, &mut outputs))?;
+        arguments(signature, shapes, self.options, missing, (&mut inputs, &mut outputs))?;
         Ok(CoreRanks {
             inputs: inputs.iter().map(|input| input.order.len() - input.loops).collect(),
             orders: inputs.into_iter().map(|input| input.order).collect(),
@@ -151,7 +169,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
         let mut dims = self.core_dims(cores, given)?;
         let names = 0..signature.names().len();
         let unknown = names.filter(|&name| dims[name].is_none() && !missing.contains(name));
-        if !self.inner.rules.gives_extents() {
+        if !self.rules.gives_extents() {
             // Known of no call.
             let named = NamedExtents { signature, dims: &dims, missing, empty: false };
             unknown.map(|name| named.name(name)).collect::<Result<Vec<_>>>()?;
@@ -178,17 +196,20 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M> Call<I, O, F, X, M> {
     pub(crate) fn fit_cores(&self, cores: &[Shape], given: &[Option<usize>]) -> Result<Box<Fit>> {
         let options = Options { empty: self.options.empty, ..Options::default() };
         let mut fit = Box::<Fit>::default();
-        self.inner.rules.fit_given(cores, None, given, &options, &mut fit)?;
+        self.rules.fit_given(cores, None, given, &options, &mut fit)?;
         // Failures tell the number of a call.
         fit.loops = Shape::from([isize::MAX as usize]);
         Ok(fit)
     }
+}
 
-    /// The calls with cores of these extents, row-major.
-    pub(crate) fn core_calls<'w>(&'w self, fit: &'w Fit) -> Calling<'w, I, O> {
-        let strides = fit.inputs.iter().map(|input| Source::packed(&input.core));
-        Calling::new(&self.inner.function, fit, strides)
-    }
+/// The calls of a function with cores of these extents, row-major.
+pub(crate) fn core_calls<'w, I: Inputs, O: Outputs>(
+    function: &'w dyn Function<I, O>,
+    fit: &'w Fit,
+) -> Calling<'w, I, O> {
+    let strides = fit.inputs.iter().map(|input| Source::packed(&input.core));
+    Calling::new(function, fit, strides)
 }
 
 /// An error of the extents of cores as one of the cores of a row.

@@ -141,14 +141,23 @@ macro_rules! tuples {
 
 for_tuples!(tuples 6);
 
-/// Holds the rows of a mask against those of a loop, which reads no element.
-pub(super) fn check_rows(mask: &impl RaggedExpr, loops: &Form) -> Result<()> {
-    check(loops, &mask.outline(Stretch::Rows)?.form, true)
+/// Which calls are made, by a mask of any type.
+pub(super) trait CallMask: RaggedRows {
+    /// Holds the rows of the mask against those of a loop, which reads no element.
+    fn check_rows(&self, loops: &Form) -> Result<()>;
+
+    /// Whether each call of a loop is made.
+    fn called(&self, loops: &Form) -> Result<Vec<bool>>;
 }
 
-/// Whether each call of a loop is made.
-pub(super) fn called(mask: &impl RaggedExpr<Elem = bool>, loops: &Form) -> Result<Vec<bool>> {
-    let mut called = of_items(loops, list(std::iter::repeat_n(true, loops.count()?))?)?;
-    called.assign_expr(mask)?;
-    Ok(called.content.into_storage())
+impl<M: RaggedExpr<Elem = bool>> CallMask for M {
+    fn check_rows(&self, loops: &Form) -> Result<()> {
+        check(loops, &self.outline(Stretch::Rows)?.form, true)
+    }
+
+    fn called(&self, loops: &Form) -> Result<Vec<bool>> {
+        let mut called = of_items(loops, list(std::iter::repeat_n(true, loops.count()?))?)?;
+        called.assign_expr(self)?;
+        Ok(called.content.into_storage())
+    }
 }

@@ -30,7 +30,7 @@ pub trait RaggedDestination: sealed::Destination {
 }
 
 /// Which elements of a result are those of calls that were made.
-type Made = Ragged<Vec<bool>>;
+pub(super) type Made = Ragged<Vec<bool>>;
 
 impl<W> sealed::Destination for Ragged<W> {}
 

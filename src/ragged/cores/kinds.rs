@@ -1,12 +1,9 @@
 //! What the axes of a call are, as those of its operands tell.
 
-use super::RaggedCall;
-use super::arguments::RaggedArguments;
 use crate::error::{Error, Result};
-use crate::gufunc::{CoreExtents, CoreRanks, Elementary, Given, Inputs, Outputs};
-use crate::ops::cores;
-use crate::ragged::expr::RaggedExpr;
-use crate::ragged::form::{Extent, Extents, check_mask, join_kinds, shape_of};
+use crate::gufunc::{CoreExtents, CoreRanks, CoreRules, Given};
+use crate::ragged::expr::RaggedRows;
+use crate::ragged::form::{Extent, Extents, join_kinds, shape_of};
 use crate::ragged::views::nothing_crosses;
 use crate::shape::Shape;
 use crate::tensor::inverse;
@@ -22,31 +19,16 @@ pub(super) struct Kinds {
     pub(super) results: Vec<Vec<Extent>>,
 }
 
-impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: RaggedExpr<Elem = bool>>
-    RaggedCall<I, O, F, X, M>
-{
-    /// What the axes of operands and results are, for results of its own.
-    pub(super) fn own_kinds(&self) -> Result<Kinds> {
-        let kinds = self.kinds(&[])?;
-        self.check_mask(&kinds)?;
-        Ok(kinds)
-    }
-
-    /// The same for all results.
-    pub(super) fn all_kinds(&self) -> Result<Kinds> {
-        let kinds = self.own_kinds()?;
-        match self.0.or.is_none() && self.0.mask.is_some() {
-            true => Err(Error::MaskedOutput),
-            false => Ok(kinds),
-        }
-    }
-
+impl Kinds {
     /// What the axes of operands and results are, for destinations of these axes.
-    pub(super) fn kinds(&self, outs: &[Vec<Extent>]) -> Result<Kinds> {
-        let operands = self.0.operands.operands();
+    pub(super) fn new(
+        rules: CoreRules<'_>,
+        operands: &[&dyn RaggedRows],
+        outs: &[Vec<Extent>],
+    ) -> Result<Self> {
         let operands: Vec<_> = operands.iter().map(|e| e.extents()).collect::<Result<_>>()?;
         let shapes: Vec<Shape> = operands.iter().map(|kinds| shape_of(kinds).into()).collect();
-        let ranks = self.0.core_ranks(&shapes)?;
+        let ranks = rules.core_ranks(&shapes)?;
         let (mut fronts, mut cores) = (Vec::new(), Vec::new());
         for (kinds, (order, &core)) in operands.iter().zip(ranks.orders.iter().zip(&ranks.inputs)) {
             let (front, own) = order.split_at(order.len() - core);
@@ -59,15 +41,15 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
             cores.push(own.iter().map(|&axis| kinds[axis].fixed()).collect::<CoreExtents>());
         }
         let refused = |error| ranks.in_operands(error);
-        self.0.check_cores(&cores).map_err(refused)?;
+        rules.check_cores(&cores).map_err(refused)?;
         let mut loops = Extents::new();
         for (k, front) in fronts.iter().enumerate() {
             loops = if k == 0 { front.clone() } else { join_kinds(&loops, front, k + 1)? };
         }
         let outs = outs.iter().zip(&ranks.outputs);
         let outs = outs.map(|(out, order)| core_of(out, order, &loops));
-        let given = self.0.given(&cores, outs)?;
-        let outputs = self.0.core_results(&cores, &given).map_err(refused)?;
+        let given = rules.given(&cores, outs)?;
+        let outputs = rules.core_results(&cores, &given).map_err(refused)?;
         let mut results = Vec::new();
         for (core, order) in outputs.iter().zip(&ranks.outputs) {
             let core = core.iter().map(|extent| extent.map_or(Extent::Var, Extent::Fixed));
@@ -78,14 +60,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
             nothing_crosses(&kinds, &order)?;
             results.push(order.iter().map(|&axis| kinds[axis]).collect());
         }
-        Ok(Kinds { ranks, loops, given, outputs, results })
-    }
-
-    /// Refuses a mask whose axes do not stretch to those of the loop.
-    pub(super) fn check_mask(&self, Kinds { loops, .. }: &Kinds) -> Result<()> {
-        let Some(mask) = &self.0.mask else { return Ok(()) };
-        let argument = <I as cores::Inputs>::COUNT + 1;
-        check_mask(loops, &mask.extents()?, argument, false)
+        Ok(Self { ranks, loops, given, outputs, results })
     }
 }
 

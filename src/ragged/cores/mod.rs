@@ -7,6 +7,7 @@ mod operand;
 mod outputs;
 mod places;
 mod plan;
+mod request;
 mod work;
 
 pub use arguments::{Held, IntoRaggedArguments, RaggedArguments};
@@ -15,23 +16,16 @@ pub use outputs::{OutputRows, SharedRagged, WholeRagged};
 pub use places::{Places, RaggedResults};
 
 use super::Stretch;
-use super::eval::joined;
-use super::explain::LATER;
-use super::expr::{Ahead, IntoRagged, RaggedExpr, RaggedRows};
-use super::form::{Extent, Form};
-use crate::error::{Error, Result};
+use super::expr::{IntoRagged, RaggedExpr};
+use super::form::Extent;
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::expr::{Explanation, Scalar};
 use crate::gufunc::{Call, Elementary, Gufunc, Inputs, Outputs};
-use crate::kernel::{self, GRAIN, PARALLEL};
-use crate::map::AddressMap;
-use crate::memory::{list, try_with_capacity};
-use crate::ops::cores;
-use arguments::{called, check_rows};
-use kinds::Kinds;
-use plan::Plan;
+use arguments::CallMask;
+use request::Request;
 use std::fmt;
-use std::iter::repeat_n;
-use work::Work;
 
 impl<I: Inputs, O: Outputs, F: Elementary<I, O>> Gufunc<I, O, F> {
     /// A call with ragged operands: a tuple of them, or an array of operands of one type. Computes nothing yet.
@@ -154,7 +148,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     /// # Ok::<(), lensor::Error>(())
     /// ```
     pub fn extents(&self) -> Result<Vec<Vec<Extent>>> {
-        Ok(self.own_kinds()?.results)
+        Ok(self.request().own_kinds()?.results)
     }
 
     /// Computes all results: a ragged tensor for each output, in a tuple or an array.
@@ -198,8 +192,7 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     where
         O: Outputs<Tensors: RaggedResults>,
     {
-        let (vectors, _, places) = self.computed(&self.all_kinds()?, stretch, |_| Ok(()))?;
-        Self::placed(vectors, &places)
+        self.request().eval(stretch)
     }
 
     /// Computes all results into existing tensors or views of any storage with a writer, ragged or dense, of just the
@@ -238,33 +231,10 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     where
         O: Outputs<Tensors: RaggedResults>,
     {
-        let kinds = self.kinds(&outs.extents())?;
-        let (vectors, plan, places) = self.computed(&kinds, Stretch::Rows, |places| {
-            outs.accept(places)?;
-            self.check_mask(&kinds)
-        })?;
-        let results = Self::placed(vectors, &places)?;
-        let called = plan.is_called.as_ref().filter(|_| self.0.or.is_none());
-        let made = plan.result_offsets.iter().enumerate().map(|(output, offsets)| {
-            let Some(called) = called else { return Ok(None) };
-            let lengths = offsets.windows(2).map(|ends| ends[1] - ends[0]);
-            let all = called.iter().zip(lengths).flat_map(|(&made, len)| repeat_n(made, len));
-            let mut elements = try_with_capacity(places.count(output)?)?;
-            elements.extend(all);
-            places.place(output, elements).map(Some)
-        });
-        outs.write_all(results, made.collect::<Result<_>>()?)
-    }
-
-    fn placed(
-        vectors: <O as cores::Outputs>::Vectors,
-        places: &Places,
-    ) -> Result<<O::Tensors as RaggedResults>::Ragged>
-    where
-        O: Outputs<Tensors: RaggedResults>,
-    {
-        let flat = |k: usize| AddressMap::row_major([places.count(k)?]);
-        O::tensors(vectors, &mut |k| flat(k))?.placed(places)
+        let request = self.request();
+        let kinds = request.kinds(&outs.extents())?;
+        let (results, made) = request.assigned(&kinds, &mut |places| outs.accept(places))?;
+        outs.write_all(results, made)
     }
 
     /// Says in a few lines how it would be computed: signature, loop, calls and the extents of their cores.
@@ -273,102 +243,13 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragge
     ///
     /// What [`Self::extents`] reports, and what joining lengths does.
     pub fn explain(&self) -> Result<Explanation> {
-        let (kinds, title) = (self.own_kinds()?, format!("gufunc {}", self.0.signature()?));
-        let operands = self.0.operands.operands();
-        if operands.iter().any(|operand| operand.ahead() == Ahead::Lengths) {
-            return Ok(Explanation::new(vec![title, LATER.into()], kernel::threads()));
-        }
-        let plan = self.outlined(&kinds, Stretch::Rows)?;
-        let (mut lines, mut read) = (vec![plan.explain()], 0_usize);
-        let sizes = self.0.operands.sizes();
-        for (k, form) in plan.operands.iter().enumerate() {
-            let (how, count) = match &plan.expanded[k] {
-                Some(all) => ("evaluated first, and stretched to the cores of others", all.len()),
-                None => ("evaluated first, and read where its rows lie", form.count()?),
-            };
-            read = read.saturating_add(count.saturating_mul(sizes[k]));
-            lines.push(format!(
-                "operand {}: {form}, {} core axes, {how}",
-                k + 1,
-                kinds.ranks.inputs[k]
-            ));
-        }
-        for (k, form) in plan.forms(&kinds)?.iter().enumerate() {
-            lines.push(format!("output {}: {form}", k + 1));
-        }
-        let threads = if plan.elements < PARALLEL { 1 } else { kernel::threads() };
-        Ok(Explanation::report(title, lines, threads, [read, O::bytes(&plan.totals()?)]))
+        self.request().explain()
     }
 
-    /// All calls, before anything is computed.
-    fn outlined(&self, kinds: &Kinds, stretch: Stretch) -> Result<Plan> {
-        let operands = self.0.operands.operands();
-        let joints = operands.iter().map(|e| e.outline(stretch)).collect::<Result<Vec<_>>>()?;
-        let plan = Plan::new(&self.0, &joints, kinds, stretch)?;
-        if let Some(mask) = &self.0.mask {
-            check_rows(mask, &plan.loops)?;
-        }
-        Ok(plan)
-    }
-
-    /// The form of a result, which calls nothing.
-    fn form_of(&self, output: usize, stretch: Stretch) -> Result<Form> {
-        let kinds = self.all_kinds()?;
-        Places::new(&kinds, &self.outlined(&kinds, stretch)?)?.blank(output)?.form()
-    }
-
-    /// The elements of all results, all calls, and where results go. These places `accept` holds against destinations,
-    /// before the rows of the mask are looked at, and both come before operands are computed if no length of a row
-    /// depends on one.
-    fn computed<'a>(
-        &'a self,
-        kinds: &Kinds,
-        stretch: Stretch,
-        accept: impl FnOnce(&Places) -> Result<()>,
-    ) -> Result<(<O as cores::Outputs>::Vectors, Plan, Places)> {
-        let operands = self.0.operands.operands();
-        let most = operands.iter().map(|e| e.ahead()).max();
-        let joint = |e: &&'a dyn RaggedRows| match most {
-            Some(Ahead::Items) => e.outline(stretch),
-            _ => joined(*e, stretch),
-        };
-        let mut joints = operands.iter().map(joint).collect::<Result<Vec<_>>>()?;
-        let mut plan = Plan::new(&self.0, &joints, kinds, stretch)?;
-        let places = Places::new(kinds, &plan)?;
-        accept(&places)?;
-        if let Some(mask) = &self.0.mask
-            && mask.ahead() < Ahead::Lengths
-        {
-            check_rows(mask, &plan.loops)?;
-        }
-        // What is deferred is computed before elements.
-        if most == Some(Ahead::Items) {
-            let deferred = joints.iter_mut().zip(&operands);
-            for (joint, e) in deferred.filter(|(_, e)| e.ahead() == Ahead::Items) {
-                *joint = joined(*e, stretch)?;
-            }
-        }
-        let (orders, expanded) = (&kinds.ranks.orders[..], &plan.expanded[..]);
-        let held = self.0.operands.held(Held { joints: &joints, orders, expanded })?;
-        plan.is_called = self.0.mask.as_ref().map(|mask| called(mask, &plan.loops)).transpose()?;
-        drop(joints);
-        Ok((self.run(&held, &plan)?, plan, places))
-    }
-
-    /// The elements of all results; those of calls that are not made are defaults without other values.
-    fn run(&self, held: &I::Buffers, plan: &Plan) -> Result<<O as cores::Outputs>::Vectors> {
-        let mut vectors = O::vectors(&plan.totals()?)?;
-        let each = kernel::task_size(plan.elements, PARALLEL, GRAIN);
-        let calls = list(plan.fits.iter().map(|fit| self.0.core_calls(fit)))?;
-        let or = self.0.or.as_ref();
-        let work = Work::<I, O> { plan, calls: &calls, or, operands: held, each };
-        work.run(0..plan.groups.len(), O::slices(&mut vectors)).map_err(|error| match error {
-            Error::Elementary { index, source } => {
-                let number = index.first().copied().unwrap_or(0);
-                Error::Elementary { index: plan.path(number), source }
-            }
-            error => error,
-        })?;
-        Ok(vectors)
+    /// The call without the types of its function, operands and mask.
+    fn request(&self) -> Request<'_, I, O> {
+        let mask = self.0.mask.as_ref().map(|mask| mask as &dyn CallMask);
+        let (rules, function) = (self.0.core_rules(), self.0.function());
+        Request { rules, function, operands: &self.0.operands, mask, or: self.0.or }
     }
 }

@@ -27,11 +27,11 @@ impl<I: Inputs, O: Single, F: Elementary<I, O>, X: RaggedArguments<I>, M: Ragged
     }
 
     fn form(&self, stretch: Stretch) -> Result<Form> {
-        self.form_of(0, stretch)
+        self.request().form_of(0, stretch)
     }
 
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<O::Elem>>> {
-        let (vectors, _, places) = self.computed(&self.all_kinds()?, stretch, |_| Ok(()))?;
+        let (vectors, places) = self.request().results(stretch)?;
         let result = places.place(0, O::only(vectors))?;
         if result.is_packed()? { Ok(result) } else { result.lazy().eval() }
     }

@@ -44,7 +44,7 @@ where
     }
 
     fn form(&self, stretch: Stretch) -> Result<Form> {
-        self.whole.call.form_of(self.number, stretch)
+        self.whole.call.request().form_of(self.number, stretch)
     }
 
     fn compute(&self, stretch: Stretch) -> Result<Ragged<Vec<T>>> {

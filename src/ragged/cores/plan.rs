@@ -2,7 +2,7 @@
 
 use super::kinds::Kinds;
 use crate::error::{Error, Result};
-use crate::gufunc::{Call, Elementary, Fit, Inputs, Outputs, of_cores};
+use crate::gufunc::{CoreRules, Fit, of_cores};
 use crate::memory::{list, push, resize, try_with_capacity};
 use crate::ops::cores::Arrangement;
 use crate::ragged::Stretch;
@@ -106,8 +106,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new<I: Inputs, O: Outputs, F: Elementary<I, O>, X, M>(
-        gufunc: &Call<I, O, F, X, M>,
+    pub(super) fn new(
+        rules: CoreRules<'_>,
         operands: &[Joint<'_>],
         Kinds { ranks, given, .. }: &Kinds,
         stretch: Stretch,
@@ -138,7 +138,7 @@ impl Plan {
             let group = known.group(lengths, next)?;
             if group == next {
                 let shapes: Vec<Shape> = cores.iter().map(|cores| cores.shape(call)).collect();
-                let fitted = gufunc.fit_cores(&shapes, given).map_err(|error| {
+                let fitted = rules.fit_cores(&shapes, given).map_err(|error| {
                     let error = ranks.in_operands(error);
                     let row = || loops.path(loops.rank(), call);
                     if ragged.is_empty() { error } else { of_cores(error, row) }
