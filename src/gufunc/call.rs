@@ -3,6 +3,7 @@
 use super::arguments::{Arguments, Destinations, Held};
 use super::axes::Options;
 use super::elementary::{Elementary, Inputs, Outputs};
+use super::eval::Masking;
 use super::function::{Gufunc, Inner};
 use super::request::{CallShapes, Request};
 #[cfg(doc)]
@@ -177,10 +178,11 @@ impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>> Call<I, O, F, X> {
 impl<I: Inputs, O: Outputs, F: Elementary<I, O>, X: Held<I>, M: Expr<Elem = bool>>
     Call<I, O, F, X, M>
 {
-    /// The call without the type of its function.
-    pub(super) fn request(&self) -> Request<'_, I, O, X, M> {
+    /// The call without the types of its function, operands and mask.
+    pub(super) fn request(&self) -> Request<'_, I, O> {
         let Inner { rules, function } = &*self.inner;
-        let (operands, mask, options) = (&self.operands, self.mask.as_ref(), &self.options);
+        let mask = self.mask.as_ref().map(|mask| mask as &dyn Masking);
+        let (operands, options) = (&self.operands, &self.options);
         Request { rules, function, operands, mask, options, or: self.or }
     }
 

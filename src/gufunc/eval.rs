@@ -4,7 +4,7 @@ use super::arguments::{Fits, Held};
 use super::elementary::{Args, ElementaryError, Function, Inputs, Outputs, Place};
 use super::fit::Fit;
 use crate::error::{Cause, Error, Result};
-use crate::expr::Expr;
+use crate::expr::{Expr, Prepare};
 use crate::map::AddressMap;
 use crate::ops::cores::{self, Arrangement, Calls, Cut, Operand, Row, Source, Work};
 use crate::shape::Shape;
@@ -93,11 +93,30 @@ impl<I: cores::Inputs> cores::Inputs for Masked<I> {
     }
 }
 
-/// What tells of each index of a loop whether its call is made.
-fn masking<'e>(mask: &'e impl Expr<Elem = bool>, loops: &Shape) -> Result<Box<Operand<'e, bool>>> {
-    let rank = mask.shape()?.rank();
-    let arranged = Arrangement { order: (0..rank).collect(), loops: rank, ..Default::default() };
-    Ok(Box::new(Operand::new(mask, &arranged, loops, |_, _, _| true)?))
+/// What tells of each index of a loop whether its call is made, of any type.
+pub(super) trait Masking: Send + Sync {
+    fn extents(&self) -> Result<Shape>;
+
+    fn reads<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare));
+
+    fn operand(&self, loops: &Shape) -> Result<Box<Operand<'_, bool>>>;
+}
+
+impl<M: Expr<Elem = bool>> Masking for M {
+    fn extents(&self) -> Result<Shape> {
+        self.shape()
+    }
+
+    fn reads<'a>(&'a self, visit: &mut dyn FnMut(&'a dyn Prepare)) {
+        self.deferred(visit);
+    }
+
+    fn operand(&self, loops: &Shape) -> Result<Box<Operand<'_, bool>>> {
+        let rank = self.shape()?.rank();
+        let arranged =
+            Arrangement { order: (0..rank).collect(), loops: rank, ..Default::default() };
+        Ok(Box::new(Operand::new(self, &arranged, loops, |_, _, _| true)?))
+    }
 }
 
 /// A call whose operands are known.
@@ -112,14 +131,14 @@ pub(super) struct Prepared<'c, I: Inputs + 'c, O: Outputs> {
 impl<'c, I: Inputs, O: Outputs> Prepared<'c, I, O> {
     /// `fits` returns whether cores of an input need not be row-major.
     #[inline(always)]
-    pub(super) fn new<X: Held<I>, M: Expr<Elem = bool>>(
-        (operands, mask): (&'c X, Option<&'c M>),
+    pub(super) fn new(
+        (operands, mask): (&'c dyn Held<I>, Option<&'c dyn Masking>),
         or: Option<O::Elems>,
         fit: &'c Fit,
         fits: Fits<'_>,
     ) -> Result<Self> {
         let operands = operands.operands(&fit.inputs, &fit.loops, fits)?;
-        let mask = mask.map(|mask| masking(mask, &fit.loops)).transpose()?;
+        let mask = mask.map(|mask| mask.operand(&fit.loops)).transpose()?;
         let mut results = SmallVec::new();
         for output in &fit.outputs {
             results.push(output.elements()?);

@@ -1,12 +1,10 @@
 //! Calls on few elements that lie in memory in row-major order: one row, for which nothing is described, cut or copied.
 
-use super::arguments::Held;
 use super::elementary::{Args, Function, Inputs, Outputs};
 use super::eval::{failed_call, places};
 use super::fit::{Fit, OneRow};
 use super::request::Request;
 use crate::error::Result;
-use crate::expr::Expr;
 use crate::ops::cores;
 
 /// A call on elements in memory.
@@ -16,7 +14,7 @@ pub(super) struct InOrder<'c, I: Inputs + 'c> {
     inputs: <I as cores::Inputs>::Slices<'c>,
 }
 
-impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I, O, X, M> {
+impl<'c, I: Inputs, O: Outputs> Request<'c, I, O> {
     /// The calls as one row, if there is no mask, and all operands lie in memory in row-major order.
     pub(super) fn in_order<'f>(&self, fit: &'f Fit) -> Option<InOrder<'f, I>>
     where

@@ -1,15 +1,15 @@
-//! A call as it is computed, whatever the type of its function.
+//! A call as it is computed, whatever the types of its function, operands and mask.
 
 use super::arguments::{Destinations, Held};
 use super::axes::Options;
 use super::elementary::{Function, Inputs, Outputs};
-use super::eval::{Prepared, result_map};
+use super::eval::{Masking, Prepared, result_map};
 use super::explain::explain;
 use super::fit::Fit;
 use super::function::Rules;
 use crate::error::{Error, Result};
 use crate::expr::machinery::Kept;
-use crate::expr::{Explanation, Expr, Prepare, prepared};
+use crate::expr::{Explanation, Prepare, prepared};
 use crate::memory::list;
 use crate::ops::cores;
 use crate::shape::Shape;
@@ -28,16 +28,16 @@ pub struct CallShapes {
 }
 
 /// What was asked for by a call.
-pub(super) struct Request<'c, I, O: Outputs, X, M> {
+pub(super) struct Request<'c, I, O: Outputs> {
     pub(super) rules: &'c Rules,
     pub(super) function: &'c dyn Function<I, O>,
-    pub(super) operands: &'c X,
-    pub(super) mask: Option<&'c M>,
+    pub(super) operands: &'c dyn Held<I>,
+    pub(super) mask: Option<&'c dyn Masking>,
     pub(super) options: &'c Options,
     pub(super) or: Option<O::Elems>,
 }
 
-impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I, O, X, M> {
+impl<'c, I: Inputs, O: Outputs> Request<'c, I, O> {
     /// The call fitted to its shapes, and to those of outputs that are there.
     pub(super) fn fitted(&self, outs: Option<&[Shape]>) -> Result<Arc<Fit>> {
         let fit = self.masked(outs)?;
@@ -51,7 +51,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
     pub(super) fn masked(&self, outs: Option<&[Shape]>) -> Result<Arc<Fit>> {
         let fit = self.rules.fit(&self.operands.shapes()?, outs, self.options)?;
         if let Some(mask) = self.mask {
-            fit.loops.check_mask(&mask.shape()?, <I as cores::Inputs>::COUNT + 1)?;
+            fit.loops.check_mask(&mask.extents()?, <I as cores::Inputs>::COUNT + 1)?;
         }
         Ok(fit)
     }
@@ -148,7 +148,7 @@ impl<'c, I: Inputs, O: Outputs, X: Held<I>, M: Expr<Elem = bool>> Request<'c, I,
     pub(super) fn deferred(&self, visit: &mut dyn FnMut(&'c dyn Prepare)) {
         self.operands.deferred(visit);
         if let Some(mask) = self.mask {
-            mask.deferred(visit);
+            mask.reads(visit);
         }
     }
 }
