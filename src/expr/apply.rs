@@ -69,9 +69,15 @@ impl<F, A: Operands> Apply<F, A> {
     }
 }
 
+impl<'f, F, A: Operands> Apply<F, A, &'f F> {
+    pub(crate) fn borrowing(function: &'f F, operands: A) -> Self {
+        Self::held(function, operands)
+    }
+}
+
 impl<F, A: Operands, H> Apply<F, A, H> {
     #[inline(always)]
-    pub(crate) fn held(function: H, operands: A) -> Self {
+    fn held(function: H, operands: A) -> Self {
         let shape = joint(&operands).map_err(|_| None);
         Self { function, operands, shape, own: PhantomData }
     }

@@ -107,7 +107,7 @@ where
     let shape = destination(&e, out.address_map())?;
     let sparse = out.storage().as_slice().is_none() && out.storage().stored().is_some();
     let by_entries = sparse && {
-        let both = Apply::<F, _, _>::held(&op, (out.view(), e.by_ref()));
+        let both = Apply::borrowing(&op, (out.view(), e.by_ref()));
         let all = sparse::all_stored(&both);
         if !all {
             sparse::check_copies(&both, out.len())?;
@@ -120,7 +120,7 @@ where
     let _results = prepare(&e)?;
     if by_entries {
         // Entries of both sides at once; elements that neither stores are one element.
-        let both = Apply::<F, _, _>::held(&op, (out.view(), e.by_ref()));
+        let both = Apply::borrowing(&op, (out.view(), e.by_ref()));
         let new = sparse::evaluate(&both, &shape, out.len())?;
         let (map, storage) = out.parts_mut();
         return eval::assign(&Tensor::new(shape, new)?, map, storage);
@@ -130,9 +130,8 @@ where
         let ((map, storage), e) = (out.parts_mut(), erased(&e));
         let part = |storage: &W, ranges: &[Range<usize>]| {
             let old = Tensor::from_parts(map.clone(), storage);
-            let new = Lazy(Apply::<F, _, _>::held(&op, (old, e.by_ref())))
-                .select(selectors(ranges))?
-                .eval();
+            let new =
+                Lazy(Apply::borrowing(&op, (old, e.by_ref()))).select(selectors(ranges))?.eval();
             Ok(new.map_err(|error| moved(error, ranges))?.into_storage())
         };
         let boxes = boxes_of(&e, &shape, sparse::AT_ONCE)?;

@@ -181,7 +181,7 @@ where
     }
 
     fn flat<'a>(&'a self, to: &Joint<'_>) -> Result<Self::Flat<'a>> {
-        Ok(Apply::held(self.function.borrow(), self.operands.flats(to)?))
+        Ok(Apply::borrowing(self.function.borrow(), self.operands.flats(to)?))
     }
 
     fn widened(self, ones: usize) -> Result<Self> {
